@@ -85,8 +85,8 @@ class Naive:
         for j in self.case.order:
             found = [(n, v, g) for v, g in beam for n in self.successors(v, j)]
             by_h = sorted(found, key=lambda one: -self.h(one[0]))
-            habits = [self.h(n) for n, _, _ in by_h]
-            if len(found) > width and habits[width - 1] - habits[width] > theta:
+            heuristics = [self.h(n) for n, _, _ in by_h]
+            if len(found) > width and heuristics[width - 1] - heuristics[width] > theta:
                 beam, skipped = [(n, g) for n, _, g in by_h[:width]], skipped + 1
                 continue
             grown = [(n, g + self.g(n) - self.g(v)) for n, v, g in found]
@@ -102,6 +102,6 @@ def left_in(nodes, i):
     """What a kernel left, as the naive search has it."""
     labels = np.asarray(nodes.labels)
     return [
-        (as_node(labels[i, k]), float(nodes.score[i, k]), float(nodes.habit[i, k]))
+        (as_node(labels[i, k]), float(nodes.score[i, k]), float(nodes.heuristic[i, k]))
         for k in range(nodes.size[i])
     ]

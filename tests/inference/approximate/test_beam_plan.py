@@ -58,14 +58,14 @@ def seen(space, ledger, patterns=None):
     ]
 
 
-def habit(space, course, weights, labels):
+def heuristic(space, course, weights, labels):
     """h of one output: all other labels are closed."""
     shut = np.ones((1, space.labels), np.bool_)
     shut[0, space.offsets[:-1] + np.array(labels)] = False
     scores = readonly(np.zeros((1, space.parts)))
     nodes, _ = search_beam(scores, readonly(shut), readonly(weights), 1, np.inf, course)
     assert np.asarray(nodes.labels)[0, 0].tolist() == list(labels)
-    return float(nodes.habit[0, 0])
+    return float(nodes.heuristic[0, 0])
 
 
 def test_neighbours_in_a_chain_share_one_family_of_pairs():
@@ -129,8 +129,10 @@ def test_a_rule_that_leaves_every_pair_free_is_seen_in_triples():
     assert (0, 1) in partners[2]
     # What breaks it can have an h of its own.
     weights = np.random.default_rng(0).normal(size=ledger.size)
-    habits = [habit(space, course, weights, labels) for labels in product(range(2), repeat=3)]
-    assert len({round(value, 9) for value in habits}) == 8
+    heuristics = [
+        heuristic(space, course, weights, labels) for labels in product(range(2), repeat=3)
+    ]
+    assert len({round(value, 9) for value in heuristics}) == 8
 
 
 def test_by_name_every_variable_has_weights_of_its_own():
@@ -177,7 +179,7 @@ def test_a_long_rule_is_counted():
         ([0, 2, 1, 0, 1, 2, 1, 2, 1], 11.0),
         ([0, 0, 0, 0, 1, 0, 1, 2, 1], 2111.0),
     ):
-        assert habit(space, course, weights, labels) == expected
+        assert heuristic(space, course, weights, labels) == expected
     seen(counted(12), ledger)  # of any length
     assert ledger.size == 4
     seen(counted(9, most=3), ledger)  # other rules
@@ -245,7 +247,7 @@ def test_what_is_learned_in_one_space_is_known_in_a_larger_one():
     assert learn_beam(scores, shut, gold, learned, 1, 1.0, courses[0]).any()
     none, some = np.zeros(len(large.variables), int), np.zeros(len(large.variables), int)
     some[-1] = 3  # a relation between the last two
-    values = [habit(large, courses[1], learned.weights, labels) for labels in (none, some)]
+    values = [heuristic(large, courses[1], learned.weights, labels) for labels in (none, some)]
     assert values[0] > values[1]
 
 

@@ -131,7 +131,7 @@ def test_what_h_decides_looks_at_no_score():
     assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 1]] * 2
     assert skipped.tolist() == [1, 1]
     assert np.asarray(nodes.score)[:, 0].tolist() == [1.0, 1.0]  # of x alone
-    assert np.asarray(nodes.habit)[:, 0].tolist() == [2.0, 2.0]
+    assert np.asarray(nodes.heuristic)[:, 0].tolist() == [2.0, 2.0]
     nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 2.0, course)
     assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 0]] * 2
     assert skipped.tolist() == [0, 0]
@@ -236,7 +236,7 @@ def test_steps_that_add_up_alike_share_rows():
 
 def copy_of(nodes, course):
     same = Nodes(nodes.score.shape[0], nodes.score.shape[1], course)
-    for name in ("labels", "score", "habit", "counts"):
+    for name in ("labels", "score", "heuristic", "counts"):
         np.asarray(getattr(same, name))[:] = getattr(nodes, name)
     return same
 
@@ -258,7 +258,7 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
                 expand(search, 0, t, size, True)
                 rows = search.twin[:size]
                 gain = np.asarray(search.gain)[np.asarray(search.row)[rows], :3]
-                h = (np.asarray(nodes.habit)[0, :size, None] + gain).ravel()
+                h = (np.asarray(nodes.heuristic)[0, :size, None] + gain).ravel()
                 added = np.asarray(search.added)[rows, :3]
                 g = (np.asarray(nodes.score)[0, :size, None] + added).ravel()
                 order = np.argsort(-h, kind="stable")

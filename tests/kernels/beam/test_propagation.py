@@ -168,8 +168,8 @@ def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, s
                 assert labels in outputs
             node = as_node(labels)
             assert nodes.score[i, k] == known_value(space, case.scores[i], labels)
-            assert nodes.habit[i, k] == case.input(i).h(node)
-            ranks.append(nodes.score[i, k] + nodes.habit[i, k])
+            assert nodes.heuristic[i, k] == case.input(i).h(node)
+            ranks.append(nodes.score[i, k] + nodes.heuristic[i, k])
         assert ranks == sorted(ranks, reverse=True)
         assert outputs or network[1].variables > network[1].own or count == 0
 

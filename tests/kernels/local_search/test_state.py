@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rote.kernels.local_search.greedy import all_entries
 from rote.kernels.local_search.state import (
     Extra,
-    Standing,
-    Terrain,
+    Landscape,
+    SearchState,
     change,
     gains_of,
     pair_up,
@@ -57,21 +57,21 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     graph, wide = net.per_factor_tables.graph, told(traits_of(space, seed), space)
     every = all_entries(asked(scores), graph, False)
     entries, n = Entries(every.theta[0], every.forbidden[0]), labels.shape[1]
-    terrain = Terrain(graph, entries, wide, n, n if is_paired(graph) else 0)
+    landscape = Landscape(graph, entries, wide, n, n if is_paired(graph) else 0)
     if is_paired(graph):
-        pair_up(graph, entries.theta, terrain.pairs)
+        pair_up(graph, entries.theta, landscape.pairs)
     extra = Extra(kind, gold[0])
-    moved, anew = (Standing(graph, wide, n) for _ in range(2))
+    moved, anew = (SearchState(graph, wide, n) for _ in range(2))
     np.asarray(moved.labels)[:] = labels[0]
-    stand_at(terrain, extra, moved)
+    stand_at(landscape, extra, moved)
     rng = np.random.default_rng(seed)
     for _ in range(4):
         j = int(rng.integers(n))
         label = int(rng.integers(space.sizes[j]))
         if label != moved.labels[j]:
-            change(terrain, extra, moved, j, label)
+            change(landscape, extra, moved, j, label)
         np.asarray(anew.labels)[:] = moved.labels
-        stand_at(terrain, extra, anew)
+        stand_at(landscape, extra, anew)
         for name in ("score", "faults"):
             one, other = (np.asarray(getattr(at.gains, name)) for at in (moved, anew))
             assert one == pytest.approx(other, abs=1e-9), name

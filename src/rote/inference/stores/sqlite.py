@@ -88,8 +88,8 @@ class SqliteStore(BoundedStore):
         self._connection: sqlite3.Connection | None = None
         with _REGISTRY:
             _STORES.add(self)
-        with self._connected():
-            pass  # a file that cannot be a store is refused here, not at the first append
+        with self._connected() as connection:  # refuses here what cannot be a store
+            connection.execute("SELECT 1")
 
     def _append(self, log: str, blobs: Sequence[bytes]) -> None:
         name = encoded(log)

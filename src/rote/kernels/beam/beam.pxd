@@ -17,7 +17,7 @@ cdef class BeamPlan:
 @cython.final
 cdef class Nodes:
     cdef readonly OutInts3 labels, counts
-    cdef readonly OutFloats2 score, habit
+    cdef readonly OutFloats2 score, heuristic
     cdef readonly OutInts size
 
 @cython.final
@@ -31,7 +31,7 @@ cdef class Search:
     cdef readonly OutInts code, twin, row, node, label, reach, place
     cdef readonly OutFlags known
     cdef readonly OutFloats2 gain, added, more
-    cdef readonly OutFloats base, top, rank, parent_score, parent_habit
+    cdef readonly OutFloats base, top, rank, parent_score, parent_heuristic
     cdef readonly OutInts2 parents
     cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) noexcept
 

@@ -92,7 +92,7 @@ class Nodes:
         n = plan.order.shape[0]
         self.labels = np.full((inputs, width, n), -1, np.int64)  # -1 where there is none yet
         self.score = np.zeros((inputs, width))  # g
-        self.habit = np.zeros((inputs, width))  # h
+        self.heuristic = np.zeros((inputs, width))  # h
         self.counts = np.zeros((inputs, width, plan.counters), np.int64)
         self.size = np.ones(inputs, np.int64)  # nodes in the beam
 
@@ -130,7 +130,7 @@ class Search:
         self.base = room[:width]  # per node: what ranks it
         self.top = room[width : 2 * width]  # per node: the most that a label adds to that
         self.parent_score = room[2 * width : 3 * width]  # nodes as they were before a step
-        self.parent_habit = room[3 * width : 4 * width]
+        self.parent_heuristic = room[3 * width : 4 * width]
         self.rank = room[4 * width :]
         self.parents = ints2(width, n + plan.counters)  # their labels, then their counts
         rows = plan.rows + width
@@ -235,7 +235,7 @@ def expand(search: Search, i: Int, t: Int, size: Int, scored: Bool) -> None:
     some_shut: Bool = search.shut.shape[0] > 0
     for node in range(size):
         known: float = search.nodes.score[i, node] if scored else 0.0
-        search.base[node] = search.nodes.habit[i, node] + known
+        search.base[node] = search.nodes.heuristic[i, node] + known
         if search.twin[node] != node:
             continue
         if scored:
@@ -296,7 +296,7 @@ def keep_parents(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
             moved = max(moved, search.node[at] + 1)
     for node in range(size):
         search.parent_score[node] = search.nodes.score[i, node]
-        search.parent_habit[node] = search.nodes.habit[i, node]
+        search.parent_heuristic[node] = search.nodes.heuristic[i, node]
     for node in range(moved):
         for v in range(search.reach[t]):
             search.parents[node, v] = search.nodes.labels[i, node, v]
@@ -322,7 +322,7 @@ def take(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
         twin = search.twin[node]
         search.nodes.score[i, at] = search.parent_score[node] + search.added[twin, label]
         gain: float = search.gain[search.row[twin], label]
-        search.nodes.habit[i, at] = search.parent_habit[node] + gain
+        search.nodes.heuristic[i, at] = search.parent_heuristic[node] + gain
 
 
 def advance(search: Search, i: Int, t: Int, size: Int) -> int:

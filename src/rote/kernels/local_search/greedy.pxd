@@ -9,7 +9,7 @@ from rote.kernels.local_search.clusters cimport cluster_of, look_at_moves
 from rote.kernels.local_search.global_features cimport share_changes
 from rote.kernels.local_search.hash_random cimport Draw, draw_start, seed_of
 from rote.kernels.local_search.state cimport (
-    Extra, Standing, Terrain, change, copy_standing, is_on, is_right, look_for, loss_at, pair_up,
+    Extra, SearchState, Landscape, change, copy_state, is_on, is_right, look_for, loss_at, pair_up,
     settle, stand_at, whole_worth,
 )
 from rote.kernels.neighbourhood.neighbours cimport Entries, new_entries, read_entries
@@ -29,13 +29,13 @@ cdef class Ground:
 cdef class Restarts:
     cdef readonly Int n_resampled, climbs, seed
 
-cdef (Int, Int) best_of_each(Graph graph, Bool linked, Standing at, double least) noexcept nogil
+cdef (Int, Int) best_of_each(Graph graph, Bool linked, SearchState at, double least) noexcept nogil
 cpdef (Int, Int) best_change(
-    Terrain terrain, Extra extra, Standing at, double least
+    Landscape landscape, Extra extra, SearchState at, double least
 ) noexcept nogil
-cdef void go_to(Terrain terrain, Extra extra, Standing at, Draw draw, Int drawn) noexcept nogil
+cdef void go_to(Landscape landscape, Extra extra, SearchState at, Draw draw, Int drawn) noexcept nogil
 cpdef Int climb(
-    Terrain terrain, Extra extra, Standing at, double least, OutInts2 steps
+    Landscape landscape, Extra extra, SearchState at, double least, OutInts2 steps
 ) noexcept nogil
 cdef double max_of_all(Graph graph, Entries entries) noexcept nogil
 cdef bint all_there(Ints labels) noexcept nogil

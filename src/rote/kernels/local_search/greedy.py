@@ -26,10 +26,10 @@ if not cython.compiled:
     from rote.kernels.local_search.hash_random import Draw, draw_start, seed_of
     from rote.kernels.local_search.state import (
         Extra,
-        Standing,
-        Terrain,
+        Landscape,
+        SearchState,
         change,
-        copy_standing,
+        copy_state,
         is_on,
         is_right,
         look_for,
@@ -77,7 +77,7 @@ class Restarts:
         self.seed = seed
 
 
-def best_of_each(graph: Graph, linked: Bool, at: Standing, least: float) -> tuple[int, int]:
+def best_of_each(graph: Graph, linked: Bool, at: SearchState, least: float) -> tuple[int, int]:
     """The best change where nothing is wrong, and gains of a variable change by its neighbours.
 
     Of all others, the best change is remembered.
@@ -100,7 +100,9 @@ def best_of_each(graph: Graph, linked: Bool, at: Standing, least: float) -> tupl
     return variable, chosen
 
 
-def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> tuple[int, int]:
+def best_change(
+    landscape: Landscape, extra: Extra, at: SearchState, least: float
+) -> tuple[int, int]:
     """The variable and label of the best change, or -1.
 
     While something is forbidden or broken, this is the change that leaves least of it, and of such
@@ -109,16 +111,16 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
     n = at.labels.shape[0]
     wrong = at.faults + at.broken
     now = loss_at(extra, n, at.right, at.on)
-    shared: Bool = terrain.wide.bins > 0
-    linked: Bool = terrain.wide.items.values > 0
+    shared: Bool = landscape.wide.bins > 0
+    linked: Bool = landscape.wide.items.values > 0
     if shared:
-        share_changes(terrain.wide, at.having, n, at.changes)
+        share_changes(landscape.wide, at.having, n, at.changes)
     variable, chosen, best, fewest = -1, -1, least, 0
     if wrong > 0:
         best, fewest = -inf, wrong - 1
     for j in range(n):
-        first, own = terrain.graph.offsets[j], at.labels[j]
-        for a in range(terrain.graph.sizes[j]):
+        first, own = landscape.graph.offsets[j], at.labels[j]
+        for a in range(landscape.graph.sizes[j]):
             gain: float = at.gains.score[first + a]
             if extra.kind != NO_TERM:
                 right = at.right + is_right(extra, j, a) - is_right(extra, j, own)
@@ -132,47 +134,49 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
             left = wrong + at.gains.faults[first + a]
             if wrong == 0 and left > 0:
                 continue
-            left += change_rows(terrain.graph, j, own, a, at.activity, False)
+            left += change_rows(landscape.graph, j, own, a, at.activity, False)
             if left < fewest or (left == fewest and gain > best):
                 variable, chosen, best, fewest = j, a, gain, left
     return variable, chosen
 
 
-def go_to(terrain: Terrain, extra: Extra, at: Standing, draw: Draw, drawn: Int) -> None:
+def go_to(landscape: Landscape, extra: Extra, at: SearchState, draw: Draw, drawn: Int) -> None:
     """Go to a start, by giving the variables that were drawn its labels."""
     for k in range(drawn):
         j = draw.order[k]
         if draw.labels[j] != at.labels[j]:
-            change(terrain, extra, at, j, draw.labels[j])
+            change(landscape, extra, at, j, draw.labels[j])
     if drawn > 0:
-        settle(terrain, at)
+        settle(landscape, at)
 
 
-def climb(terrain: Terrain, extra: Extra, at: Standing, least: float, steps: OutInts2) -> int:
+def climb(
+    landscape: Landscape, extra: Extra, at: SearchState, least: float, steps: OutInts2
+) -> int:
     """Make the best change as long as there is one; how many there were.
 
     As many as fit are written to ``steps``, of shape (·, 2): a variable and its label.
     """
-    linked: Bool = terrain.wide.items.values > 0
+    linked: Bool = landscape.wide.items.values > 0
     # Rows, terms, histograms and dense pairs let every change look different after each.
-    local: Bool = terrain.graph.rows.lower.shape[0] == 0 and terrain.pairs.shape[0] == 0
-    local = local and extra.kind == NO_TERM and terrain.wide.bins == 0
+    local: Bool = landscape.graph.rows.lower.shape[0] == 0 and landscape.pairs.shape[0] == 0
+    local = local and extra.kind == NO_TERM and landscape.wide.bins == 0
     count = 0
     while True:
         j, label = -1, -1
         if local and at.faults == 0:
-            j, label = best_of_each(terrain.graph, linked, at, least)
+            j, label = best_of_each(landscape.graph, linked, at, least)
         else:
-            j, label = best_change(terrain, extra, at, least)
+            j, label = best_change(landscape, extra, at, least)
         if j < 0:
             return count
         before = cluster_of(at.clusters, j) if linked else 0
         if linked:
-            at.clusters.worth += at.clusters.added[terrain.graph.offsets[j] + label]
-        change(terrain, extra, at, j, label)
+            at.clusters.worth += at.clusters.added[landscape.graph.offsets[j] + label]
+        change(landscape, extra, at, j, label)
         if linked:
             after = cluster_of(at.clusters, j)
-            look_at_moves(terrain.wide, terrain.graph.offsets, at.clusters, before, after)
+            look_at_moves(landscape.wide, landscape.graph.offsets, at.clusters, before, after)
         if count < steps.shape[0]:
             steps[count, 0] = j
             steps[count, 1] = label
@@ -229,8 +233,8 @@ def climb_all(
     m, n = starts.shape[0], starts.shape[1]
     # Both are put where an input is, one after the other.
     entries, extra = Entries(floats(0), flags(0)), Extra(kind, ints(0))
-    terrain = Terrain(ground.graph, entries, ground.wide, n, n if paired else 0)
-    at = Standing(ground.graph, ground.wide, n)
+    landscape = Landscape(ground.graph, entries, ground.wide, n, n if paired else 0)
+    at = SearchState(ground.graph, ground.wide, n)
     ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     ways, lengths = np.full((m, most, 2), -1, np.int64), np.empty(m, np.int64)
     labels: OutInts2 = ends
@@ -242,11 +246,11 @@ def climb_all(
             entries.theta = ground.entries.theta[members[i]]
             entries.forbidden = ground.entries.forbidden[members[i]]
             if paired:
-                pair_up(ground.graph, entries.theta, terrain.pairs)
+                pair_up(ground.graph, entries.theta, landscape.pairs)
             look_for(extra, gold[i])
             copy_into(at.labels, starts[i])
-            stand_at(terrain, extra, at)
-            counts[i] = min(climb(terrain, extra, at, ties[i], steps[i]), most)
+            stand_at(landscape, extra, at)
+            counts[i] = min(climb(landscape, extra, at, ties[i], steps[i]), most)
             copy_into(labels[i], at.labels)
             is_feasible[i] = at.faults + at.broken == 0
     return ends, obeys, ways, lengths
@@ -270,8 +274,8 @@ def search_greedily(
     """
     m, n = initial.shape[0], initial.shape[1]
     work, entries = floats(questions.scores.shape[1]), new_entries(graph)
-    terrain, extra = Terrain(graph, entries, wide, n, 0), Extra(kind, ints(0))
-    base, at = Standing(graph, wide, n), Standing(graph, wide, n)
+    landscape, extra = Landscape(graph, entries, wide, n, 0), Extra(kind, ints(0))
+    base, at = SearchState(graph, wide, n), SearchState(graph, wide, n)
     draw, steps = Draw(n, restarts.climbs), ints2(0, 2)
     outputs, needed, most = np.empty((m, n), np.int64), np.zeros(m, np.int64), np.empty(m)
     answers: OutInts2 = outputs
@@ -286,11 +290,11 @@ def search_greedily(
                 continue
             look_for(extra, gold[i])
             copy_into(base.labels, initial[i])
-            stand_at(terrain, extra, base)
+            stand_at(landscape, extra, base)
             first = seed_of(questions.scores, i, restarts.seed)
             best = -inf
             for r in range(restarts.climbs):
-                copy_standing(base, at)
+                copy_state(base, at)
                 drawn = draw_start(
                     graph.offsets,
                     entries.forbidden,
@@ -300,8 +304,8 @@ def search_greedily(
                     draw,
                     r,
                 )
-                go_to(terrain, extra, at, draw, drawn)
-                climb(terrain, extra, at, questions.ties[i], steps)
+                go_to(landscape, extra, at, draw, drawn)
+                climb(landscape, extra, at, questions.ties[i], steps)
                 if at.faults + at.broken > 0:
                     continue
                 value = whole_worth(wide, extra, at)

@@ -10,7 +10,7 @@ from rote.kernels.neighbourhood.neighbours cimport Entries, Gains, new_entries, 
 from rote.kernels.neighbourhood.ranges cimport add_up
 
 @cython.final
-cdef class Terrain:
+cdef class Landscape:
     cdef readonly Graph graph
     cdef readonly Entries entries
     cdef readonly Wide wide
@@ -18,7 +18,7 @@ cdef class Terrain:
     cdef readonly OutInts rank
 
 @cython.final
-cdef class Standing:
+cdef class SearchState:
     cdef readonly OutInts labels, chosen, having
     cdef readonly OutFloats2 changes
     cdef readonly Gains gains
@@ -33,15 +33,15 @@ cdef class Extra:
     cdef readonly Int kind, on
     cdef readonly Ints gold
 
-cpdef void copy_standing(Standing source, Standing target) noexcept nogil
+cpdef void copy_state(SearchState source, SearchState target) noexcept nogil
 cpdef double loss_at(Extra extra, Int variables, Int right, Int on) noexcept nogil
 cdef Int is_right(Extra extra, Int j, Int label) noexcept nogil
 cdef Int is_on(Int label) noexcept nogil
 cdef void look_for(Extra extra, Ints gold) noexcept nogil
-cpdef void settle(Terrain terrain, Standing at) noexcept nogil
-cpdef void stand_at(Terrain terrain, Extra extra, Standing at) noexcept nogil
-cpdef double whole_worth(Wide wide, Extra extra, Standing at) noexcept nogil
+cpdef void settle(Landscape landscape, SearchState at) noexcept nogil
+cpdef void stand_at(Landscape landscape, Extra extra, SearchState at) noexcept nogil
+cpdef double whole_worth(Wide wide, Extra extra, SearchState at) noexcept nogil
 cpdef void pair_up(Graph graph, Floats theta, OutFloats2 pairs) noexcept nogil
-cpdef void change(Terrain terrain, Extra extra, Standing at, Int j, Int label) noexcept nogil
-cdef void pass_on_pairs(Terrain terrain, Standing at, Int j, Int label) noexcept nogil
-cdef void mark_neighbours(Terrain terrain, Standing at, Int j) noexcept nogil
+cpdef void change(Landscape landscape, Extra extra, SearchState at, Int j, Int label) noexcept nogil
+cdef void pass_on_pairs(Landscape landscape, SearchState at, Int j, Int label) noexcept nogil
+cdef void mark_neighbours(Landscape landscape, SearchState at, Int j) noexcept nogil

@@ -44,7 +44,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.ranges import add_up
 
 
-class Terrain:
+class Landscape:
     """What the climbs of one input go over."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Terrain:
         fill(self.rank, 1)
 
 
-class Standing:
+class SearchState:
     """An output, and what is known of it."""
 
     def __init__(self, graph: Graph, wide: Wide, variables: Int) -> None:
@@ -107,7 +107,7 @@ def look_for(extra: Extra, gold: Ints) -> None:
         extra.on += is_on(gold[j])
 
 
-def copy_standing(source: Standing, target: Standing) -> None:
+def copy_state(source: SearchState, target: SearchState) -> None:
     """Stand where another one stands."""
     copy_into(target.labels, source.labels)
     copy_into(target.gains.score, source.gains.score)
@@ -153,23 +153,25 @@ def is_on(label: Int) -> int:
     return 1 if label > 0 else 0
 
 
-def settle(terrain: Terrain, at: Standing) -> None:
+def settle(landscape: Landscape, at: SearchState) -> None:
     """Find out about clusters."""
-    if terrain.wide.items.values > 0:
-        at.clusters.worth = look_at_moves(terrain.wide, terrain.graph.offsets, at.clusters, -1, -1)
+    if landscape.wide.items.values > 0:
+        at.clusters.worth = look_at_moves(
+            landscape.wide, landscape.graph.offsets, at.clusters, -1, -1
+        )
 
 
-def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
+def stand_at(landscape: Landscape, extra: Extra, at: SearchState) -> None:
     """Find out all there is to know of the output whose labels are there."""
     fill(at.stale, True)
-    at.value, at.faults = take_gains(terrain.graph, terrain.entries, at.labels, at.gains)
-    at.value += add_tuples(terrain.wide, at.labels, terrain.graph.offsets, at.gains.score)
-    if terrain.wide.bins > 0:
+    at.value, at.faults = take_gains(landscape.graph, landscape.entries, at.labels, at.gains)
+    at.value += add_tuples(landscape.wide, at.labels, landscape.graph.offsets, at.gains.score)
+    if landscape.wide.bins > 0:
         fill(at.having, 0)
         for j in range(at.labels.shape[0]):
             at.having[at.labels[j]] += 1
-    settle(terrain, at)
-    at.broken = add_up(terrain.graph, at.labels, at.activity)
+    settle(landscape, at)
+    at.broken = add_up(landscape.graph, at.labels, at.activity)
     at.right = 0
     at.on = 0
     if extra.kind != NO_TERM:
@@ -178,7 +180,7 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
             at.on += is_on(at.labels[j])
 
 
-def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
+def whole_worth(wide: Wide, extra: Extra, at: SearchState) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
     known_value = at.value + at.clusters.worth + loss_at(extra, n, at.right, at.on)
@@ -200,56 +202,60 @@ def pair_up(graph: Graph, theta: Floats, pairs: OutFloats2) -> None:
         pairs[other, one] += amount
 
 
-def change(terrain: Terrain, extra: Extra, at: Standing, j: Int, label: Int) -> None:
+def change(landscape: Landscape, extra: Extra, at: SearchState, j: Int, label: Int) -> None:
     """Give a variable another label. Clusters are left as they were."""
-    first, last = terrain.graph.offsets[j], terrain.graph.offsets[j + 1]
+    first, last = landscape.graph.offsets[j], landscape.graph.offsets[j + 1]
     before = at.labels[j]
     gain, fault = at.gains.score[first + label], at.gains.faults[first + label]
     at.value += gain
     at.faults += fault
-    at.broken += change_rows(terrain.graph, j, before, label, at.activity, True)
+    at.broken += change_rows(landscape.graph, j, before, label, at.activity, True)
     if extra.kind != NO_TERM:
         at.right += is_right(extra, j, label) - is_right(extra, j, before)
         at.on += is_on(label) - is_on(before)
-    if terrain.wide.bins > 0:
+    if landscape.wide.bins > 0:
         at.having[before] -= 1
         at.having[label] += 1
-    if terrain.wide.origin.shape[0] > 0:
-        pass_on_tuples(terrain.wide, at.labels, terrain.graph.offsets, j, label, at.gains.score)
-    if terrain.pairs.shape[0] > 0:
-        pass_on_pairs(terrain, at, j, label)
+    if landscape.wide.origin.shape[0] > 0:
+        pass_on_tuples(landscape.wide, at.labels, landscape.graph.offsets, j, label, at.gains.score)
+    if landscape.pairs.shape[0] > 0:
+        pass_on_pairs(landscape, at, j, label)
     else:
-        terrain.rank[j] = 0
-        pass_on(terrain.graph, terrain.entries, at.labels, j, label, terrain.rank, at.gains, 0)
-        terrain.rank[j] = 1
-        mark_neighbours(terrain, at, j)
+        landscape.rank[j] = 0
+        pass_on(
+            landscape.graph, landscape.entries, at.labels, j, label, landscape.rank, at.gains, 0
+        )
+        landscape.rank[j] = 1
+        mark_neighbours(landscape, at, j)
     for e in range(first, last):
         at.gains.score[e] -= gain
         at.gains.faults[e] -= fault
     at.labels[j] = label
 
 
-def pass_on_pairs(terrain: Terrain, at: Standing, j: Int, label: Int) -> None:
+def pass_on_pairs(landscape: Landscape, at: SearchState, j: Int, label: Int) -> None:
     """Bring the gains of all others up to date, by the matrix of pairs."""
     sign = 1.0 if label == 1 else -1.0
     for k in range(at.labels.shape[0]):
         # What the label that k does not have would add; 1 is the second label of all.
         mine = at.labels[k]
-        at.gains.score[2 * k + 1 - mine] += sign * terrain.pairs[j, k] * (1 - 2 * mine)
+        at.gains.score[2 * k + 1 - mine] += sign * landscape.pairs[j, k] * (1 - 2 * mine)
 
 
-def mark_neighbours(terrain: Terrain, at: Standing, j: Int) -> None:
+def mark_neighbours(landscape: Landscape, at: SearchState, j: Int) -> None:
     """Say that j and all that share a table or tuple with it have other gains."""
     at.stale[j] = True
-    for k in range(terrain.graph.tables.place_ptr[j], terrain.graph.tables.place_ptr[j + 1]):
-        b = terrain.graph.tables.place_table[terrain.graph.tables.places[k]]
-        for p in range(terrain.graph.tables.scope_ptr[b], terrain.graph.tables.scope_ptr[b + 1]):
-            at.stale[terrain.graph.tables.scope[p]] = True
-    if terrain.wide.origin.shape[0] > 0:
-        for k in range(terrain.wide.of_ptr[j], terrain.wide.of_ptr[j + 1]):
-            t = terrain.wide.of[k]
-            for p in range(terrain.wide.ptr[t], terrain.wide.ptr[t + 1]):
-                at.stale[terrain.wide.variable[p]] = True
+    for k in range(landscape.graph.tables.place_ptr[j], landscape.graph.tables.place_ptr[j + 1]):
+        b = landscape.graph.tables.place_table[landscape.graph.tables.places[k]]
+        for p in range(
+            landscape.graph.tables.scope_ptr[b], landscape.graph.tables.scope_ptr[b + 1]
+        ):
+            at.stale[landscape.graph.tables.scope[p]] = True
+    if landscape.wide.origin.shape[0] > 0:
+        for k in range(landscape.wide.of_ptr[j], landscape.wide.of_ptr[j + 1]):
+            t = landscape.wide.of[k]
+            for p in range(landscape.wide.ptr[t], landscape.wide.ptr[t + 1]):
+                at.stale[landscape.wide.variable[p]] = True
 
 
 def gains_of(scores: Floats2, labels: Ints2, graph: Graph) -> FloatArray:
