@@ -9,6 +9,7 @@ import pytest
 
 from rote.errors import InfeasibleSpace, NoSolution
 from rote.inference.approximate import Beam
+from rote.inference.exact.duals import Duals, zero_duals
 from rote.inference.problem import Problem, clamp
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.space import SpaceBuilder
@@ -101,11 +102,11 @@ def test_rows_takes_answers_out_and_with_rows_puts_others_in(space):
     other = Solutions.of(problem, labels[::-1].copy(), FoundBy.TREE)
     some, rest = np.array([3, 1]), np.array([0, 2])
     mixed = whole.with_rows(some, other.rows(some))
-    for field in dataclasses.fields(Solutions):
-        array = getattr(mixed, field.name)
-        assert array[some].tolist() == getattr(other, field.name)[some].tolist()
-        assert array[rest].tolist() == getattr(whole, field.name)[rest].tolist()
+    for array, of_other, of_whole in zip(mixed.arrays, other.arrays, whole.arrays, strict=True):
+        assert array[some].tolist() == of_other[some].tolist()
+        assert array[rest].tolist() == of_whole[rest].tolist()
         assert not array.flags.writeable
+    for field in dataclasses.fields(Solutions):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(whole, field.name, None)
     assert whole.source.tolist() == [FoundBy.CHAIN] * 4
@@ -113,6 +114,19 @@ def test_rows_takes_answers_out_and_with_rows_puts_others_in(space):
         assert [len(array) for array in whole.rows(index).arrays] == [1] * 5
     joined = Solutions.joined([whole.rows([0]), whole.rows([]), whole.rows([1, 2, 3])])
     assert joined.labels.tolist() == whole.labels.tolist()
+
+
+def test_duals_stay_with_their_inputs(space):
+    problem = Problem(space, np.zeros((3, 11)))
+    plain = Solutions.of(problem, np.zeros((3, 2), np.int64), FoundBy.BRANCH)
+    size = zero_duals(space, 1).messages.shape[1]
+    messages = np.arange(1.0, 3.0)[:, None] * np.ones(size)
+    known = dataclasses.replace(plain.rows([0, 1]), duals=Duals(messages, np.zeros((2, 0))))
+    mixed = plain.with_rows(np.array([2, 0]), known)
+    joined = Solutions.joined([known.rows([1]), plain.rows([1]), known.rows([0])])
+    assert plain.duals is None
+    for answers in (mixed, joined):
+        assert answers.duals.messages[:, 0].tolist() == [2.0, 0.0, 1.0]
 
 
 def test_no_output_for_any_input(space):

@@ -14,7 +14,7 @@ the same answer, every time.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -369,20 +369,30 @@ class Context:
         own.
     warm
         Where to start; it changes how long an answer takes, not the answer.
+    keys
+        A name for each question that stays the same when its scores change, such as the number of
+        an example in training. Engines that remember look there first.
+    record
+        Whether `Solutions.duals` are wanted: where the next search for the same question may start.
     """
 
     gold: IntArray | None = None
     features: FeatureRows | None = field(default=None, repr=False)
     warm: WarmStart | None = field(default=None, repr=False)
+    keys: Sequence[Hashable] | None = field(default=None, repr=False)
+    record: bool = False
 
     def rows(self, index: Index) -> Context:
         """The context of some of the inputs."""
-        if self.gold is None and self.features is None and self.warm is None:
+        if self is NO_CONTEXT:
             return self
-        return Context(
-            None if self.gold is None else readonly(self.gold[_rows_at(index, len(self.gold))]),
-            None if self.features is None else self.features.rows(index),
-            None if self.warm is None else self.warm.rows(index),
+        gold, keys = self.gold, self.keys
+        return replace(
+            self,
+            gold=None if gold is None else readonly(gold[_rows_at(index, len(gold))]),
+            features=None if self.features is None else self.features.rows(index),
+            warm=None if self.warm is None else self.warm.rows(index),
+            keys=None if keys is None else [keys[i] for i in _rows_at(index, len(keys))],
         )
 
     def without_gold(self) -> Context:
@@ -401,6 +411,8 @@ class Context:
             raise ScoreError(
                 f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
             )
+        if self.keys is not None and len(self.keys) != m:
+            raise ScoreError(f"there are {len(self.keys)} keys for {m} inputs")
         return checked
 
 

@@ -8,7 +8,7 @@ labels have equal values to the last bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 if TYPE_CHECKING:
+    from rote.inference.exact.duals import Duals
     from rote.viz import Picture
 
 
@@ -47,6 +48,10 @@ class FoundBy(IntEnum):
     NEIGHBOUR = 9  # the best of the outputs around the gold one
     GREEDY = 10  # the best of those that a greedy search came to
     BEAM = 11  # the best of those that were left in a beam
+    MESSAGES = 12  # message passing, where its bound is reached or little is left to search
+    SHARED_TREE = 13  # one branch and bound tree for a batch whose pair tables are equal
+    CP_SAT = 14
+    TOULBAR2 = 15
 
 
 ADVICE = {
@@ -73,6 +78,9 @@ class Solutions:
         What is known of it: codes of `Status`, of shape (m,).
     source
         What found it: codes of `FoundBy`, of shape (m,).
+    duals
+        Where a search for the same question under other scores may start; only where the context
+        asks for it (`Context.record`) and the engine has them.
     """
 
     labels: IntArray
@@ -80,6 +88,7 @@ class Solutions:
     bound: FloatArray
     status: IntArray
     source: IntArray
+    duals: Duals | None = field(default=None, kw_only=True, repr=False)
 
     @classmethod
     def of(
@@ -90,6 +99,7 @@ class Solutions:
         *,
         bound: FloatArray | None = None,
         status: IntArray | None = None,
+        duals: Duals | None = None,
     ) -> Solutions:
         """Answers for labels; a row of -1 has none and is infeasible.
 
@@ -111,7 +121,7 @@ class Solutions:
             settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
             bound = np.where(settled, value, np.maximum(bound, value))
         found = np.full(len(labels), source.value)
-        return cls(*map(readonly, (labels, value, bound, status, found)))
+        return cls(*map(readonly, (labels, value, bound, status, found)), duals=duals)
 
     @classmethod
     def none(cls, space: Space, m: int) -> Solutions:
@@ -127,7 +137,8 @@ class Solutions:
     def rows(self, index: Index) -> Solutions:
         """The answers to some of the inputs."""
         rows = np.atleast_1d(np.arange(len(self))[index])
-        return Solutions(*(readonly(array[rows]) for array in self.arrays))
+        duals = None if self.duals is None else self.duals.rows(rows)
+        return Solutions(*(readonly(array[rows]) for array in self.arrays), duals=duals)
 
     @staticmethod
     def joined(parts: Sequence[Solutions]) -> Solutions:
@@ -135,14 +146,32 @@ class Solutions:
         if len(parts) == 1:
             return parts[0]
         columns = zip(*(part.arrays for part in parts), strict=True)
-        return Solutions(*(readonly(np.concatenate(arrays)) for arrays in columns))
+        answers = Solutions(*(readonly(np.concatenate(arrays)) for arrays in columns))
+        start = 0
+        for part in parts:
+            answers = answers.with_duals(np.arange(start, start + len(part)), part.duals)
+            start += len(part)
+        return answers
 
     def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
         """The same with other answers to some of the inputs."""
         arrays = [array.copy() for array in self.arrays]
         for array, new in zip(arrays, answers.arrays, strict=True):
             array[index] = new
-        return Solutions(*map(readonly, arrays))
+        changed = Solutions(*map(readonly, arrays), duals=self.duals)
+        return changed.with_duals(index, answers.duals)
+
+    def with_duals(self, index: IntArray, duals: Duals | None) -> Solutions:
+        """The same with other duals of some of the inputs; unknown ones are zero."""
+        if duals is None:
+            return self
+        own = self.duals
+        messages = np.zeros((len(self), duals.messages.shape[1]))
+        multipliers = np.zeros((len(self), duals.multipliers.shape[1]))
+        if own is not None:
+            messages[:], multipliers[:] = own.messages, own.multipliers
+        messages[index], multipliers[index] = duals.messages, duals.multipliers
+        return replace(self, duals=type(duals)(readonly(messages), readonly(multipliers)))
 
     def require_outputs(self, what: str = "input", numbers: IntArray | None = None) -> IntArray:
         """The labels of answers all of which have an output; `NoSolution` says whose has none.
@@ -166,7 +195,7 @@ class Solutions:
     @property
     def arrays(self) -> tuple[AnyArray, ...]:
         """Labels, value, bound, status and source, in this order."""
-        return tuple(getattr(self, each.name) for each in fields(self))
+        return self.labels, self.value, self.bound, self.status, self.source
 
     @property
     def optimal(self) -> BoolArray:
