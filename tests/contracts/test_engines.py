@@ -211,11 +211,11 @@ def features_of(problem: Problem) -> FeatureRows:
     return FeatureRows(vectors, bundle, readonly(np.zeros(len(problem), np.int64)), 1 << 10)
 
 
-def solve(engine, problem: Problem, context: Context = NO_CONTEXT) -> Solutions:
+def solve(engine, problem: Problem, context: Context = NO_CONTEXT, **options) -> Solutions:
     """The answers; engines that want feature vectors get some."""
     if "LearnedRestarts" in kinds_of(engine):
         context = dataclasses.replace(context, features=features_of(problem))
-    return engine.solve(problem.space, problem, context)
+    return engine.solve(problem.space, problem, context, **options)
 
 
 def same(one: Solutions, other: Solutions, *more: str) -> bool:
@@ -478,6 +478,7 @@ def test_threads_that_share_a_space_and_an_engine_answer_as_one_does(make):
         if is_exact(engine) or not (learns or kinds_of(engine) & REMEMBERING):
             more = () if kinds_of(engine) & REMEMBERING else ("source",)
             assert same(answers, solve(alone, problem), "bound", *more)
+            assert same(answers, solve(make(), problem, n_jobs=3), "bound", *more)
     assert engine.stats.now().get("inputs", 0) in {0, sum(map(len, batches))}
 
 
