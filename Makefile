@@ -96,6 +96,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized
 	$(BIN)/python -m benchmarks.greedy
+	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.serving
 
 docs: $(VENV)/.installed-dev
