@@ -130,8 +130,11 @@ def row_of(case: str, work: Work, jobs: int, repeats: int) -> ThreadRow:
     """One case; the first calls build what the space keeps, and are compared."""
     pairs = zip(work(1), work(jobs), strict=True)
     same = all(one.tobytes() == other.tobytes() for one, other in pairs)
-    turns = in_turn({str(n): lambda _, n=n: timed(work, n) for n in (1, jobs)}, repeats)
-    alone, shared = (median_turn(each) for each in turns.values())
+    takes: dict[str, Callable[[int], Times]] = {
+        "alone": lambda _: timed(work, 1),
+        "shared": lambda _: timed(work, jobs),
+    }
+    alone, shared = (median_turn(each) for each in in_turn(takes, repeats).values())
     error = 0.0 if same else float("inf")
     speedup, more = alone.wall / shared.wall, shared.processor / alone.processor
     name = f"{jobs} threads"

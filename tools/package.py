@@ -88,10 +88,13 @@ def build_sdist(folder: Path) -> Path:
 
 
 def unprivileged() -> list[str]:
-    """What a command begins with so that it may write to no file, whoever starts it."""
-    user = os.getuid() == 0 and shutil.which("setpriv")
-    drop = [user, "--reuid=65534", "--regid=65534", "--clear-groups"] if user else []
-    return [*drop, "sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]
+    """What a command begins with so that it may write to no file, whoever starts it.
+
+    Root keeps its name, as an interpreter may lie where nobody else may look, and loses its powers.
+    """
+    setpriv = os.getuid() == 0 and shutil.which("setpriv")
+    drop = [setpriv, "--bounding-set=-all", "--inh-caps=-all"] if setpriv else []
+    return ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *drop]
 
 
 @contextmanager
@@ -116,16 +119,15 @@ def try_read_only(python: Path, page: Path) -> None:
     nowhere = {"HOME": NOWHERE, "TMPDIR": NOWHERE}
     program = page.parent / "first_example.py"
     with read_only(python.parent.parent):
-        for command in ([python, "-P", program, page], [python.parent / "rote", "demo"]):
-            run([*unprivileged(), *command], nowhere, cwd=python.parent)
+        run([*unprivileged(), python, "-P", program, page], nowhere, cwd=python.parent)
+        run([*unprivileged(), python.parent / "rote", "demo"], nowhere, cwd=python.parent)
 
 
 def main() -> None:
     """Build, install and run all three."""
     with TemporaryDirectory(prefix="rote-package-") as temporary:
         folder = Path(temporary)
-        folder.chmod(0o755)  # another user looks into it
-        page, program = (shutil.copy(ROOT / name, folder) for name in EXAMPLE)
+        page, program = (Path(shutil.copy(ROOT / name, folder)) for name in EXAMPLE)
         sdist = build_sdist(folder / "sdist")
         ways: dict[str, tuple[Path, Mapping[str, str], tuple[str, ...]]] = {
             "wheel": (build_wheel(folder / "wheel"), {}, ()),
