@@ -3,7 +3,7 @@
 #
 #   make run     what rules change in a sentence; then all methods on one set of sentences, in one
 #                table and on a page, report/index.html
-#   make test    all tests, then the kernels' tests once more as plain Python
+#   make test    all tests, then those of kernels and small golden arrays once more as plain Python
 #   make build   compile the kernels that changed
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
@@ -71,7 +71,7 @@ test: $(VENV)/.installed-dev
 	$(compile)
 	@$(compiled)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	ROTE_PLAIN_KERNELS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels
+	ROTE_PLAIN_KERNELS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels tests/test_golden.py
 
 # Which lines of the kernels' plain bodies no test of theirs reaches.
 coverage: $(VENV)/.installed-dev
@@ -96,6 +96,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized
 	$(BIN)/python -m benchmarks.greedy
+	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.serving
 
 docs: $(VENV)/.installed-dev

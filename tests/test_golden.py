@@ -1,4 +1,7 @@
-"""Outputs on made-up data are those of the arrays in tests/golden, to the bit."""
+"""Outputs on made-up data are those of the arrays in tests/golden, to the bit.
+
+Where kernels run as plain Python, these are the small ones.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,17 @@ import json
 import numpy as np
 import pytest
 
+from rote.kernels import compiled
 from tools import golden
 
+PLAIN = not compiled()
 SAVED = json.loads(golden.VERSIONS.read_text(encoding="utf-8"))
 # Another NumPy may draw and add up otherwise, another HiGHS prove otherwise; Python does neither.
 SAME = all(SAVED[name] == here for name, here in golden.versions().items() if name != "python")
 WITH_THE_SAME = pytest.mark.skipif(not SAME, reason=f"the arrays were worked out with {SAVED}")
-QUICK = [name for name, group in golden.GROUPS.items() if not group.tool_only]
+QUICK = [
+    name for name, group in golden.GROUPS.items() if (group.small if PLAIN else not group.tool_only)
+]
 
 
 @WITH_THE_SAME
@@ -58,3 +65,11 @@ def test_check_notices_a_difference(capsys, monkeypatch):
     assert golden.main(["check", "obeyed"]) == 1
     assert "obeyed: DIFFERENT" in capsys.readouterr().out
     assert golden.main(["check", "no such group"]) == 1
+
+
+def test_small_groups_are_of_all_sorts_and_for_the_tests():
+    small = [name for name, group in golden.GROUPS.items() if group.small]
+    assert not any(golden.GROUPS[name].tool_only for name in small)
+    sorts = {name.split("_")[0].split("/")[0] for name in small}
+    assert {"svm", "perceptron", "subgradient", "local", "engine", "amortized", "greedy"} <= sorts
+    assert golden.main(["check", "--small", "no such group"]) == 1

@@ -105,9 +105,9 @@ print(json.dumps([len(printed.getvalue()) > 5, [name for name in heavy if name i
 def test_importing_rote_is_quick():
     program = """
 import time
-start = time.perf_counter()
+start = time.process_time()
 from rote import *
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
     # The best of three: other work on the machine can only add to it.
     assert min(in_fresh_interpreter(program) for _ in range(3)) < SECONDS

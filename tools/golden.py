@@ -2,6 +2,7 @@
 
     python -m tools.golden save              write tests/golden/arrays.npz and versions.json
     python -m tools.golden check [NAME ...]  work all arrays out again, or those of some groups
+    ROTE_PLAIN_KERNELS=1 python -m tools.golden check --small   those quick enough without compiling
 
 Every group of `GROUPS` is a function without arguments that returns named arrays. Data are drawn
 from seeds, nothing is fitted by another library, and nothing looks at the clock. An array
@@ -117,10 +118,11 @@ DIGEST = "/digest"
 
 @dataclass(frozen=True)
 class Batch:
-    """What a group works out; one that is ``tool_only`` takes too long for the tests."""
+    """What a group works out, and whether it takes too long for the tests, or for plain kernels."""
 
     arrays: Callable[[], Arrays]
     tool_only: bool = False
+    small: bool = False
 
 
 # -- examples -----------------------------------------------------------------------------
@@ -1035,6 +1037,19 @@ TOOL_ONLY = (
     "staged_adaptive",
     "svm_milp",
 )
+# What groups are about that take too long as plain Python: more than half a minute together.
+NOT_SMALL = (
+    "clamped",
+    "coreference_entities",
+    "cross_validated",
+    "duals",
+    "english",
+    "impossible",
+    "middle",
+    "multilabel",
+    "spaces",
+    "stream",
+)
 
 
 def _table() -> dict[str, Batch]:
@@ -1113,7 +1128,14 @@ def _table() -> dict[str, Batch]:
         lambda n: EpsilonSchedule(SVM(iterations=n), (EpsilonStage(0.0),)),
         amortized,
     )
-    return {name: Batch(arrays, name.startswith(TOOL_ONLY)) for name, arrays in found.items()}
+    return {
+        name: Batch(
+            arrays,
+            name.startswith(TOOL_ONLY),
+            not name.startswith(TOOL_ONLY) and not any(data in name for data in NOT_SMALL),
+        )
+        for name, arrays in found.items()
+    }
 
 
 GROUPS = _table()
@@ -1206,9 +1228,10 @@ def save() -> None:
     print(f"{len(GROUPS)} groups, {len(arrays)} arrays, {ARRAYS.stat().st_size} bytes")
 
 
-def check(beginnings: Sequence[str], *, timed: bool = False) -> int:
+def check(beginnings: Sequence[str], *, timed: bool = False, small: bool = False) -> int:
     """1 where anything is different, 0 where all is equal; says so group by group."""
     chosen = [name for name in GROUPS if not beginnings or name.startswith(tuple(beginnings))]
+    chosen = [name for name in chosen if GROUPS[name].small or not small]
     if not chosen:
         print(f"no group begins with {' or '.join(beginnings)}; groups: {', '.join(GROUPS)}")
         return 1
@@ -1235,10 +1258,10 @@ def main(arguments: Sequence[str]) -> int:
             save()
             return 0
         case ["check", *names]:
-            timed = "--times" in names
-            return check([name for name in names if name != "--times"], timed=timed)
+            flags = {"timed": "--times" in names, "small": "--small" in names}
+            return check([name for name in names if not name.startswith("--")], **flags)
         case _:
-            print("python -m tools.golden save | check [--times] [NAME ...]")
+            print("python -m tools.golden save | check [--times] [--small] [NAME ...]")
             return 2
 
 

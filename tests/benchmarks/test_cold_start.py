@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+import time
 
 import pytest
 
 from benchmarks.cold_start import (
+    ALL,
+    AT_ONCE,
     CORE,
     DEMO,
     HELP,
     IMPORT,
-    LIMITS,
     NUMPY,
     README,
     Program,
@@ -26,15 +29,26 @@ from benchmarks.cold_start import (
 from rote import DataError
 
 
-def program(code):
-    return Program(CORE, (sys.executable, "-I", "-c", code))
+def program(code, processes=1):
+    return Program(CORE, (sys.executable, "-I", "-c", code), processes)
 
 
 def test_a_process_is_timed_from_start_to_end_and_its_own_memory_is_told():
-    small = run(program("import time; time.sleep(0.2)"))
-    large = run(program("held = bytearray(200_000_000)"))
+    (small,) = run(program("import time; time.sleep(0.2)"))
+    (large,) = run(program("held = bytearray(200_000_000)"))
     assert 0.2 <= small.seconds < 5
+    assert 0 < small.processor < 0.2
     assert small.megabytes < 60 < 200 < large.megabytes  # whatever this process has in memory
+
+
+def test_processes_run_at_once_and_what_they_leave_behind_is_counted():
+    waits = "import os, time; open(f'{os.getpid()}', 'w'); time.sleep(0.5)"
+    begin = time.perf_counter()
+    found = run(program(waits, 4))
+    assert time.perf_counter() - begin < 1.9
+    assert [one.written for one in found] == [4] * 4
+    home = "import pathlib; (pathlib.Path.home() / 'file').touch()"
+    assert [one.written for one in run(program(home))] == [1]
 
 
 def test_a_program_that_fails_is_an_error_with_what_it_said():
@@ -68,12 +82,29 @@ def test_every_example_is_run_where_its_extra_is(tmp_path):
 
 
 def rows(seconds, memory):
-    cases = {**LIMITS, NUMPY: 0.0, IMPORT: 0.0, "examples/a.py": 0.0}
-    return [StartRow(name, CORE, 1e6 * seconds[name], None, None, 0, memory) for name in cases]
+    micros = {name: 1e6 * taken for name, taken in seconds.items()}
+    return [StartRow(n, CORE, us, None, None, 0, us, memory, 0) for n, us in micros.items()]
 
 
-FAST = {README: 0.4, HELP: 0.3, DEMO: 1.4, NUMPY: 0.1, IMPORT: 0.18, "examples/a.py": 4.9}
-SLOW = {README: 0.5, HELP: 0.4, DEMO: 1.5, NUMPY: 0.1, IMPORT: 0.19, "examples/a.py": 5.0}
+SAME = {NUMPY: 0.1, ALL: 1.0}
+FAST = {
+    README: 0.4,
+    HELP: 0.3,
+    DEMO: 1.4,
+    IMPORT: 0.17,
+    AT_ONCE: 0.51,
+    "examples/a.py": 4.9,
+    **SAME,
+}
+SLOW = {
+    README: 0.5,
+    HELP: 0.4,
+    DEMO: 1.5,
+    IMPORT: 0.19,
+    AT_ONCE: 0.66,
+    "examples/a.py": 5.0,
+    **SAME,
+}
 
 
 @pytest.mark.parametrize(
@@ -83,4 +114,12 @@ SLOW = {README: 0.5, HELP: 0.4, DEMO: 1.5, NUMPY: 0.1, IMPORT: 0.19, "examples/a
 )
 def test_bars_are_met_below_their_limits(seconds, memory, size, written, met):
     bars = bars_of(rows(seconds, memory), size, written)
-    assert [bar.met for bar in bars] == [met] * 8
+    assert [bar.met for bar in bars] == [met] * 9
+
+
+def test_a_file_that_is_left_anywhere_is_told():
+    left = [*rows(FAST, 80.0)]
+    left[0] = dataclasses.replace(left[0], written=1)
+    bars = {bar.case: bar for bar in bars_of(left, 200.0, 0)}
+    assert bars["written"].met is False
+    assert f"elsewhere by {README}" in bars["written"].says

@@ -36,6 +36,9 @@ def test_train_tells_what_was_learned_and_predict_and_evaluate_use_it(run, chunk
     new.write_text("the DT\ncat NN\n\nruns VB\n", encoding="utf-8")
     expected = "the DT B-NP\ncat NN I-NP\n\nruns VB O\n"
     assert run("predict", model, new) == (0, expected, "")
+    assert run("predict", model, new, "--jobs", 2) == (0, expected, "")
+    code, _, wrong = run("predict", model, new, "--jobs", 0)
+    assert (code, "--jobs is a whole number of at least 1" in wrong) == (2, True)
     assert run("predict", model, new, "--out", tmp_path / "out.txt") == (0, "", "")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == expected
     code, printed, _ = run("evaluate", model, file)

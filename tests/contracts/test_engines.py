@@ -14,8 +14,11 @@ import importlib.util
 import inspect
 import pickle
 import pkgutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations, pairwise
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -57,6 +60,7 @@ from tests.inference.approximate.truth import check_truth
 from tests.strategies import (
     Judge,
     chain_spaces,
+    forget_compiled,
     problems,
     row_of,
     rules_as_rows,
@@ -207,11 +211,11 @@ def features_of(problem: Problem) -> FeatureRows:
     return FeatureRows(vectors, bundle, readonly(np.zeros(len(problem), np.int64)), 1 << 10)
 
 
-def solve(engine, problem: Problem, context: Context = NO_CONTEXT) -> Solutions:
+def solve(engine, problem: Problem, context: Context = NO_CONTEXT, **options) -> Solutions:
     """The answers; engines that want feature vectors get some."""
     if "LearnedRestarts" in kinds_of(engine):
         context = dataclasses.replace(context, features=features_of(problem))
-    return engine.solve(problem.space, problem, context)
+    return engine.solve(problem.space, problem, context, **options)
 
 
 def same(one: Solutions, other: Solutions, *more: str) -> bool:
@@ -405,6 +409,77 @@ def test_the_answer_to_a_batch_is_that_to_each_input_and_the_same_every_time(mak
             continue  # what comes first changes what comes later, or which engine is asked
         for i in range(len(problem)):
             assert same(together.rows(i), solve(make(), problem.rows(i)), "bound")
+
+
+# -- threads ------------------------------------------------------------------------------
+
+
+def for_threads(engine):
+    """A space nobody has asked about yet, so large that threads meet inside of kernels."""
+    for kind in ("loops", "tree", "chain", "separable"):
+        builder = SpaceBuilder()
+        xs = [builder.variable(f"x{j}", "abc") for j in range(8)]
+        edges = {"tree": [(0, 1), (0, 2), (2, 3), (2, 4), (4, 5), (4, 6), (6, 7)], "separable": []}
+        for i, j in edges.get(kind, list(pairwise(range(8)))):
+            builder.factor(xs[i], xs[j])
+        if kind == "loops":
+            builder.factor(xs[0], xs[7])
+            builder.require(at_most(2, [x["a"] for x in xs]), "few")
+            builder.require(xs[1]["b"] >> xs[6]["c"], "far")
+        space = builder.build()
+        if engine.accepts(space):
+            forget_compiled()
+            return space
+    raise AssertionError(engine)
+
+
+def has_share(engine) -> bool:
+    return isinstance(engine, LearnedBeam) and engine.share > 0
+
+
+THREADED = {
+    **ALONE,
+    **VARIANTS,
+    **{outer: PAIRS[f"{outer}(Exact)"] for outer in AROUND},
+    "LearnedBeam": lambda: LearnedBeam(width=2),
+    **TRIPLES,
+}
+
+
+@pytest.mark.parametrize("make", THREADED.values(), ids=THREADED)
+def test_threads_that_share_a_space_and_an_engine_answer_as_one_does(make):
+    """From the first use of the space on, which all of them begin with at once."""
+    threads, rng, switch = 4, np.random.default_rng(3), sys.getswitchinterval()
+    engine = make()
+    space = for_threads(engine)
+    batches = [rng.normal(size=(m, space.parts)) for m in (1, 4, 2, 9, 3, 1, 6, 5)]
+    batches[2:5] = [rng.integers(-1, 2, size=batch.shape) for batch in batches[2:5]]
+    ready = Barrier(threads, timeout=20)
+
+    def work(first: int) -> list[Solutions]:
+        ready.wait()
+        return [solve(engine, Problem(space, batch)) for batch in batches[first::threads]]
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(work, range(threads)))
+    finally:
+        sys.setswitchinterval(switch)
+    forget_compiled()
+    alone = make()
+    learns = any(isinstance(own, LearnedRestarts) or has_share(own) for own in layers(engine))
+    for k, batch in enumerate(batches):
+        problem, answers = Problem(space, batch), found[k % threads][k // threads]
+        there = answers.status <= Status.FEASIBLE
+        assert there.all() or not is_exact(engine)
+        assert space.holds(answers.labels[there]).all()
+        assert answers.value.tolist() == problem.value(answers.labels).tolist()
+        if is_exact(engine) or not (learns or kinds_of(engine) & REMEMBERING):
+            more = () if kinds_of(engine) & REMEMBERING else ("source",)
+            assert same(answers, solve(alone, problem), "bound", *more)
+            assert same(answers, solve(make(), problem, n_jobs=3), "bound", *more)
+    assert engine.stats.now().get("inputs", 0) in {0, sum(map(len, batches))}
 
 
 # -- capabilities -------------------------------------------------------------------------

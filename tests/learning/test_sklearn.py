@@ -137,7 +137,7 @@ def test_it_wraps_training_and_its_model():
     model = train(TAGGING, XS, YS, learner=learner)
     assert estimator.model_.weights.tobytes() == model.weights.tobytes()
     assert estimator.model_.engine == Exhaustive()
-    assert estimator.predict(XS) == model.predict(XS)
+    assert estimator.predict(XS) == estimator.set_params(n_jobs=2).predict(XS) == model.predict(XS)
 
 
 def test_the_score_is_the_share_of_right_labels():
@@ -206,7 +206,7 @@ def test_parameters_nest_through_dataclasses():
     assert params["task__features__columns"] == ("word",)
     assert not [name for name in params if "_plan" in name]
     shallow = StructuredEstimator(TAGGING).get_params(deep=False)
-    assert shallow == {"task": TAGGING, "learner": None, "engine": None}
+    assert shallow == {"task": TAGGING, "learner": None, "engine": None, "n_jobs": 1}
 
 
 def test_setting_a_nested_parameter_replaces_and_changes_nobody_elses():

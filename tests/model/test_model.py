@@ -124,13 +124,16 @@ def test_rules_that_cannot_be_obeyed_are_named_with_their_input():
         model.predict([np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2))])
 
 
-def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
+@pytest.mark.parametrize(("n_jobs", "chunk"), [(1, 1), (2, 1), (2, 1 << 22), (5, 30)])
+def test_answers_do_not_hang_on_how_many_are_asked_at_once_or_by_whom(n_jobs, chunk, monkeypatch):
     model, xs = random_model(count=12)
     prepared = model.prepare(xs)
     whole = model.answers(prepared)
-    monkeypatch.setattr("rote.model.batch.CHUNK", 1)
-    assert all(len(piece) == 1 for group in prepared.groups for piece in group.chunks())
-    for (_, one), (_, other) in zip(whole, model.answers(prepared), strict=True):
+    monkeypatch.setattr("rote.model.batch.CHUNK", chunk)
+    pieces = [piece for group in prepared.groups for piece in group.chunks(n_jobs)]
+    assert len(pieces) > len(prepared.groups)
+    assert model.predict(xs, n_jobs) == model.predict(xs)
+    for (_, one), (_, other) in zip(whole, model.answers(prepared, n_jobs), strict=True):
         for field in dataclasses.fields(one):
             assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()
 

@@ -99,7 +99,9 @@ def train_file(
     return Trained(model, len(examples), seconds, measures, scores)
 
 
-def predict_file(folder: str | Path, path: str | Path, store: Store | None = None) -> str:
+def predict_file(
+    folder: str | Path, path: str | Path, store: Store | None = None, n_jobs: int = 1
+) -> str:
     """The outputs of a saved model for the inputs of a file, in the format of its task.
 
     With a ``store``, what is solved is remembered in it, and what can be proved from it is not
@@ -110,7 +112,7 @@ def predict_file(folder: str | Path, path: str | Path, store: Store | None = Non
         model = model.with_engine(Amortized(model.engine, store))
     adapter = adapter_of(model.task)
     examples = adapter.read(path, model.task)
-    return adapter.write(model.task, examples, predicted(model, examples))
+    return adapter.write(model.task, examples, predicted(model, examples, n_jobs))
 
 
 def evaluate_file(folder: str | Path, path: str | Path, *, allow_unknown: bool = False) -> Scores:
@@ -132,10 +134,10 @@ def evaluate(model: Model[Any, Any], examples: Examples, *, allow_unknown: bool 
     return Scores(adapter.name, len(examples), *measured)
 
 
-def predicted(model: Model[Any, Any], examples: Examples) -> list[Any]:
+def predicted(model: Model[Any, Any], examples: Examples, n_jobs: int = 1) -> list[Any]:
     """The outputs of a model for the inputs of a file."""
     try:
-        return model.predict(examples.xs)
+        return model.predict(examples.xs, n_jobs)
     except RoteError as error:
         relocate(error, f"{examples.path}, the input that begins in line", examples.lines)
         if error.about is None:

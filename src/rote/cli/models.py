@@ -255,6 +255,7 @@ def predict(
     ],
     out: Annotated[str, option("The file to write; - is the standard output.")] = "-",
     cache: StoreAddress = None,
+    jobs: Annotated[int, option("How many threads to use.")] = 1,
 ) -> None:
     """Write what a model says of the inputs of a file.
 
@@ -264,7 +265,7 @@ def predict(
     """
     from rote.cli.files import predict_file, write_outputs
 
-    text = predict_file(model, file, None if cache is None else opened_store(cache))
+    text = predict_file(model, file, None if cache is None else opened_store(cache), jobs)
     if out == "-":
         typer.echo(text, nl=False)
     else:

@@ -19,7 +19,7 @@ from rote.errors import UnsupportedSpace
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
-from rote.settings import Checked, check, instance_of
+from rote.settings import Checked, check, instance_of, whole
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -111,7 +111,12 @@ class Engine(Checked, ABC):
         return Stats()
 
     def solve(
-        self, space: Space, scores: Problem | AnyArray, context: Context = NO_CONTEXT
+        self,
+        space: Space,
+        scores: Problem | AnyArray,
+        context: Context = NO_CONTEXT,
+        *,
+        n_jobs: int = 1,
     ) -> Solutions:
         """The best output of each input.
 
@@ -123,11 +128,24 @@ class Engine(Checked, ABC):
             One number per part, of shape (m, parts), or a `Problem`.
         context
             What the engine may know beside the scores.
+        n_jobs
+            How many threads share the inputs; the answers are the same, unless the engine learns
+            from one for the next.
         """
         problem = Problem.of(space, scores)
         context = context.checked(problem)
         require(self, problem)
-        return self.answer(problem, context)
+        if n_jobs != 1:
+            check("n_jobs", n_jobs, whole(1))
+        if n_jobs == 1 or len(problem) < 2:
+            return self.answer(problem, context)
+        size = -(-len(problem) // n_jobs)
+        shares = [slice(first, first + size) for first in range(0, len(problem), size)]
+
+        def answer(share: slice) -> Solutions:
+            return self.answer(problem.rows(share), context.rows(share))
+
+        return Solutions.joined(list(in_threads(answer, shares, n_jobs)))
 
     @abstractmethod
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -185,6 +203,21 @@ class Wrapper(Engine):
 
 
 E = TypeVar("E", bound=Engine)
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def in_threads(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], n_jobs: int
+) -> Iterator[Result]:
+    """What comes of each piece of work, in order; kernels let several threads run at once."""
+    if n_jobs == 1 or len(pieces) < 2:
+        yield from map(work, pieces)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield from pool.map(work, pieces)
 
 
 def layers(engine: Engine) -> Iterator[Engine]:

@@ -113,9 +113,10 @@ class Problem:
     def rows(self, index: Index) -> Problem:
         """The problem of some of the inputs."""
         rows = _rows_at(index, len(self))
+        part = index if isinstance(index, slice) else rows  # of which a slice is no copy
         return self.changed(
-            scores=readonly(self.scores[rows]),
-            closed=None if self.closed is None else readonly(self.closed[rows]),
+            scores=readonly(self.scores[part]),
+            closed=None if self.closed is None else readonly(self.closed[part]),
             loss_term=None if self.loss_term is None else self.loss_term.rows(rows),
         )
 

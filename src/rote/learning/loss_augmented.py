@@ -16,6 +16,7 @@ import numpy as np
 
 from rote.errors import NoSolution, ScoreError, relocate
 from rote.inference import Engine, Status, k_best
+from rote.inference.engine import in_threads
 from rote.inference.problem import Context, Problem
 from rote.model import Batch, Dataset
 from rote.space.losses import Loss, ZeroOne
@@ -40,13 +41,7 @@ def most_violated_outputs(
     def solved(batch: Batch) -> Violation:
         return most_violated_of(engine, prepared, weights, loss, batch)
 
-    if n_jobs == 1:
-        yield from map(solved, batches)
-    else:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(n_jobs) as pool:
-            yield from pool.map(solved, batches)
+    return in_threads(solved, batches, n_jobs)
 
 
 def most_violated_of(

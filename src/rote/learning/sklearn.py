@@ -79,9 +79,9 @@ class StructuredEstimator(_Settings):
 
     Once fitted, ``model_`` is the model. Clones share their engine: the runs of a search share the
     solution cache of an `Amortized` engine, and its counters are those of all of them. In other
-    processes, as with ``n_jobs`` above 1, such an engine begins with nothing but its store: give it
-    one in a file or on a server. Counters of other processes are lost; `cross_validate` counts in
-    all processes.
+    processes, as those of a search with ``n_jobs`` above 1, such an engine begins with nothing but
+    its store: give it one in a file or on a server. Counters of other processes are lost;
+    `cross_validate` counts in all processes.
 
     Parameters
     ----------
@@ -91,6 +91,8 @@ class StructuredEstimator(_Settings):
         How to learn; `StructuredSVM` if not given.
     engine
         What to infer with; `Exact` if not given.
+    n_jobs
+        How many threads predict; how many learn is a setting of the learner.
 
     >>> from rote.features import Templates
     >>> from rote.tasks.tagging import Tagging
@@ -101,11 +103,17 @@ class StructuredEstimator(_Settings):
     """
 
     def __init__(
-        self, task: Task[Any, Any], learner: Learner | None = None, engine: Engine | None = None
+        self,
+        task: Task[Any, Any],
+        learner: Learner | None = None,
+        engine: Engine | None = None,
+        *,
+        n_jobs: int = 1,
     ) -> None:
         self.task = task
         self.learner = learner
         self.engine = engine
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Sequence[Any], Y: Sequence[Any], sample_weight: AnyArray | None = None
@@ -119,7 +127,7 @@ class StructuredEstimator(_Settings):
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """The best output of every input."""
         check_is_fitted(self)
-        return self.model_.predict(X)
+        return self.model_.predict(X, self.n_jobs)
 
     def score(
         self, X: Sequence[Any], Y: Sequence[Any], sample_weight: AnyArray | None = None
@@ -130,7 +138,7 @@ class StructuredEstimator(_Settings):
             X, Y, sample_weight=sample_weight, allow_infeasible_gold=True
         )
         right = total = 0.0
-        for group, solutions in self.model_.answers(prepared):
+        for group, solutions in self.model_.answers(prepared, self.n_jobs):
             same = np.asarray(solutions.labels == group.gold)
             right += float(group.sample_weight @ same.sum(axis=1))
             total += float(group.sample_weight.sum()) * same.shape[1]

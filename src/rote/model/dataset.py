@@ -65,8 +65,13 @@ class Dataset:
             return 0.0
         return 1.0 - source.computed / source.count
 
-    def batches(self) -> Iterator[list[Batch]]:
-        """Pieces of groups, as many at once as there is room for their scores in memory."""
+    def batches(self, n_jobs: int = 1) -> Iterator[list[Batch]]:
+        """Pieces of groups, as many at once as there is room for their scores in memory.
+
+        For several jobs, each piece is by itself.
+        """
+        if n_jobs > 1:
+            return ([piece] for group in self.groups for piece in group.chunks(n_jobs))
         return within_memory(self.groups)
 
     def features(self, group: Batch) -> FeatureRows:

@@ -16,10 +16,11 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
 from rote.inference import Engine, Exact, Solutions
-from rote.inference.engine import Capability, check_engine, require
+from rote.inference.engine import Capability, check_engine, in_threads, require
 from rote.model.batch import Batch
 from rote.model.dataset import Dataset, check_many, prepare
 from rote.model.layout import Layout
+from rote.settings import check, whole
 from rote.tasks.task import Task, WithoutRules
 from rote.types import FloatArray, readonly
 
@@ -103,11 +104,19 @@ class Model(Generic[X, Y]):
     def _is_lazy(self) -> bool:
         return Capability.LAZY_SCORES in self.engine.supports
 
-    def answers(self, prepared: Dataset) -> list[tuple[Batch, Solutions]]:
-        """The answers to all inputs, group by group, each with its proof."""
+    def answers(self, prepared: Dataset, n_jobs: int = 1) -> list[tuple[Batch, Solutions]]:
+        """The answers to all inputs, group by group, each with its proof, by so many threads."""
+        check("n_jobs", n_jobs, whole(1))
         found: dict[int, list[Solutions]] = {id(group.frame): [] for group in prepared.groups}
-        for batch in prepared.batches():
-            for piece, solutions in zip(batch, self._answered(prepared, batch), strict=True):
+        # Scores that are worked out when they are asked for are asked for together, by one thread.
+        n_jobs = 1 if self._is_lazy else n_jobs
+        batches = list(prepared.batches(n_jobs))
+
+        def answer(batch: list[Batch]) -> list[Solutions]:
+            return list(self._answered(prepared, batch))
+
+        for batch, answers in zip(batches, in_threads(answer, batches, n_jobs), strict=True):
+            for piece, solutions in zip(batch, answers, strict=True):
                 found[id(piece.frame)].append(solutions)
         return [(group, Solutions.joined(found[id(group.frame)])) for group in prepared.groups]
 
@@ -127,11 +136,11 @@ class Model(Generic[X, Y]):
                 relocate(error, "input", group.members.tolist())
                 raise
 
-    def predict(self, xs: Iterable[X]) -> list[Y]:
-        """The best output of every input."""
+    def predict(self, xs: Iterable[X], n_jobs: int = 1) -> list[Y]:
+        """The best output of every input; ``n_jobs`` threads do inference."""
         check_many("inputs", xs)
         inputs = list(xs)
-        return self.decode(inputs, self.answers(self.prepare(inputs)))
+        return self.decode(inputs, self.answers(self.prepare(inputs), n_jobs))
 
     def show(self, x: X, gold: Y | None = None) -> Picture:
         """The best output of an input, to look at; with the gold one, where they differ."""
