@@ -25,6 +25,7 @@ from rote.types import FloatArray, IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import ChainPlan, Questions, TableRuns
+    from rote.kernels.inlined import max_plus
 
 
 def label_scores(own: OutFloats, questions: Questions, i: Int, allowed: Flags) -> None:
@@ -143,14 +144,7 @@ def best_of_states(
 ) -> None:
     """best_t(p), given W_t, which begins at ``first``, and ahead_t."""
     for p in range(states):
-        here = first + p * width
-        beyond = p % kept * width
-        top = -inf
-        for a in range(width):
-            value = window[here + a] + ahead[beyond + a]
-            if value > top:
-                top = value
-        best[p] = top
+        best[p] = max_plus(window, first + p * width, ahead, p % kept * width, width)
 
 
 def look_ahead(room: ChainRoom, row: Floats, chain: ChainPlan) -> float:

@@ -31,6 +31,7 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import ForestPlan, Questions
     from rote.kernels.dp.chains import add_entries, label_scores, within_budget
+    from rote.kernels.inlined import max_plus
 
 
 class TreeRoom:
@@ -50,23 +51,18 @@ class TreeRoom:
 
 
 def best_across(
-    out: OutFloats, values: Floats, table: Floats, step_from: Int, step_to: Int
+    out: OutFloats, values: Floats, table: Floats, first: Int, step_from: Int, step_to: Int
 ) -> None:
-    """out(x) = max_a W(x, a) + values(a), across a table from either of its sides."""
+    """out(x) = max_a W(x, a) + values(a), across a table that begins at ``first``, from a side."""
     many = values.shape[0]
     if step_from == 1:
         for x in range(out.shape[0]):
-            top = -inf
-            for a in range(many):
-                value = table[x * step_to + a] + values[a]
-                if value > top:
-                    top = value
-            out[x] = top
+            out[x] = max_plus(table, first + x * step_to, values, 0, many)
     else:
         fill(out, -inf)
         for a in range(many):
             for x in range(out.shape[0]):
-                value = table[a * step_from + x] + values[a]
+                value = table[first + a * step_from + x] + values[a]
                 if value > out[x]:
                     out[x] = value
 
@@ -82,13 +78,15 @@ def send(
 ) -> None:
     """`best_across` the table between v and its parent, upwards or downwards."""
     b = plan.table[v]
-    table: OutFloats = entries[: values.shape[0] * out.shape[0]]
-    fill(table, 0.0)
-    add_entries(table, row, plan.runs, b, plan.runs.starts[b], 1)
-    if up:
-        best_across(out, values, table, plan.step_own[v], plan.step_parent[v])
+    step_from = plan.step_own[v] if up else plan.step_parent[v]
+    step_to = plan.step_parent[v] if up else plan.step_own[v]
+    if plan.direct[v] >= 0:
+        best_across(out, values, row, plan.direct[v], step_from, step_to)
     else:
-        best_across(out, values, table, plan.step_parent[v], plan.step_own[v])
+        table: OutFloats = entries[: values.shape[0] * out.shape[0]]
+        fill(table, 0.0)
+        add_entries(table, row, plan.runs, b, plan.runs.starts[b], 1)
+        best_across(out, values, table, 0, step_from, step_to)
 
 
 def look_below(plan: ForestPlan, room: TreeRoom, questions: Questions, i: Int) -> float:
