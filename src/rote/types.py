@@ -38,7 +38,7 @@ def readonly(array: NDArray[Scalar]) -> NDArray[Scalar]:
     same = np.ascontiguousarray(array)
     if same.flags.writeable:
         same = same.view()
-        same.setflags(False)  # noqa: FBT003 (by name it takes twice as long)
+        same.setflags(False)  # write=False takes twice as long
     return same
 
 

@@ -13,7 +13,7 @@ if not cython.compiled:
     from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.dp.chains import ChainRoom, label_scores, look_ahead, read_labels
     from rote.kernels.inlined import largest_size, tuple_of
-    from rote.kernels.learning.linear import columns_of_tied, move, score_input
+    from rote.kernels.learning.linear import add_rows, columns_of_tied, move, score_input
 
     RIGHT, WRONG, NOTHING = 0, 1, 2
 
@@ -192,16 +192,14 @@ def decide(
     """The label that scores best, the first of equals; ``scores`` is room for all."""
     vector, origin = decisions.vector[d], decisions.origin[d]
     stride, width = decisions.stride[d], decisions.width[d]
-    fill(scores[:width], 0.0)
+    for a in range(width):
+        scores[a] = 0.0
     if decisions.each[d]:
         for a in range(width):
             for k in range(vectors.ptr[vector + a], vectors.ptr[vector + a + 1]):
                 scores[a] += vectors.value[k] * weights[origin + vectors.column[k] * stride]
     else:
-        for k in range(vectors.ptr[vector], vectors.ptr[vector + 1]):
-            at = origin + vectors.column[k] * stride
-            for b in range(width):
-                scores[b] += vectors.value[k] * weights[at + b]
+        add_rows(scores, width, weights, origin, stride, vectors, vector)
     best = 0
     for a in range(1, width):
         if scores[a] > scores[best]:
