@@ -471,9 +471,10 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
         raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
         scores = np.asarray(given)
-        if np.iscomplexobj(scores):
-            raise TypeError
-        scores = scores.astype(np.float64, copy=False)
+        if scores.dtype != np.float64:
+            if np.iscomplexobj(scores):
+                raise TypeError
+            scores = scores.astype(np.float64)
     except (TypeError, ValueError):
         raise ScoreError(
             f"scores are an array of real numbers, one row per input; got {given!r:.80}"

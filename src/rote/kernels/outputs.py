@@ -18,20 +18,22 @@ def parts_of(labels: Ints2, layout: Layout) -> IntArray:
     """The parts of each output: one per variable, then one per factor."""
     m, n = labels.shape[0], labels.shape[1]
     factors = layout.scope_ptr.shape[0] - 1
-    parts = ints2(m, n + factors)
+    found = np.empty((m, n + factors), np.int64)
+    parts: OutInts2 = found
     with cython.nogil:
         for i in range(m):
             for j in range(n):
                 parts[i, j] = layout.offsets[j] + labels[i, j]
             for f in range(factors):
                 parts[i, n + f] = layout.factor_offsets[f] + tuple_of(layout, f, labels[i])
-    return np.asarray(parts)
+    return found
 
 
 def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
     """The total score of each output, always added in the same order; -inf for labels below 0."""
     m, n = labels.shape[0], labels.shape[1]
-    values = floats(m)
+    totals = np.empty(m)
+    values: OutFloats = totals
     with cython.nogil:
         for i in range(m):
             value: float = 0.0
@@ -44,7 +46,7 @@ def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
                 for f in range(layout.scope_ptr.shape[0] - 1):
                     value += scores[i, layout.factor_offsets[f] + tuple_of(layout, f, labels[i])]
             values[i] = value
-    return np.asarray(values)
+    return totals
 
 
 def inside(labels: Ints, masks: Masks) -> bool:
@@ -117,8 +119,9 @@ def best_by_themselves(questions: Questions, masks: Masks) -> tuple[IntArray, Bo
     as they happen to be.
     """
     m, n = questions.scores.shape[0], masks.offsets.shape[0] - 1
-    labels: OutInts2 = np.zeros((m, n), np.int64)
-    easy: OutFlags = np.ones(m, np.bool_)
+    best, settled = np.zeros((m, n), np.int64), np.ones(m, np.bool_)
+    labels: OutInts2 = best
+    easy: OutFlags = settled
     some_closed: Bool = questions.closed.shape[0] > 0
     with cython.nogil:
         for i in range(m):
@@ -136,7 +139,7 @@ def best_by_themselves(questions: Questions, masks: Masks) -> tuple[IntArray, Bo
                     easy[i] = False
                     break
             easy[i] = easy[i] and inside(labels[i], masks)
-    return np.asarray(labels), np.asarray(easy).view(np.bool_)
+    return best, settled
 
 
 def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
@@ -163,12 +166,13 @@ def ties_of(scores: Floats2, share: float) -> FloatArray:
     inf where a score is infinite, NaN, or so large that a sum of scores may be.
     """
     m = scores.shape[0]
-    ties = floats(m)
+    found = np.empty(m)
+    ties: OutFloats = found
     with cython.nogil:
         for i in range(m):
             largest = largest_size(scores, i)
             ties[i] = share * max(1.0, largest) if largest < LARGEST_SCORE else inf
-    return np.asarray(ties)
+    return found
 
 
 def all_finite(numbers: Floats) -> bool:

@@ -39,13 +39,15 @@ class TreeRoom:
 
     def __init__(self, plan: ForestPlan) -> None:
         n = plan.sizes.shape[0]
-        self.own = floats(plan.offsets[n])  # per label: its score
-        self.inner = floats(plan.offsets[n])  # per label: inner_v
-        self.up = floats(plan.up_ptr[n])  # per variable: what it tells its parent
-        self.down = floats(plan.offsets[n])  # per label: the best outside the variables below
-        self.entries = floats(plan.room[0])  # of one table
-        self.line = floats(plan.room[1])  # of one variable
-        self.without = floats(plan.up_ptr[n])  # as ``up``: the parent's value without the variable
+        labels, up, entries, line = plan.offsets[n], plan.up_ptr[n], plan.room[0], plan.room[1]
+        pool = Pool(3 * labels + 2 * up + entries + line)
+        self.own = pool.take(labels)  # per label: its score
+        self.inner = pool.take(labels)  # per label: inner_v
+        self.up = pool.take(up)  # per variable: what it tells its parent
+        self.down = pool.take(labels)  # per label: the best outside the variables below
+        self.entries = pool.take(entries)  # of one table
+        self.line = pool.take(line)  # of one variable
+        self.without = pool.take(up)  # as ``up``: the parent's value without the variable
         self.hung = ints(n)  # per root: the variable on which its component hangs at the moment
         self.way = ints(n)  # from there to another variable
 

@@ -93,12 +93,13 @@ def add_scores(
 def scores_of(weights: Floats, vectors: Vectors, slots: Slots, firsts: Ints) -> FloatArray:
     """Scores of shape (m, parts) for inputs that share a space, by their first vectors."""
     m = firsts.shape[0]
-    scores: OutFloats2 = np.zeros((m, slots.start[slots.start.shape[0] - 1]))
+    found = np.zeros((m, slots.start[slots.start.shape[0] - 1]))
+    scores: OutFloats2 = found
     sums = floats(columns_of_tied(slots))
     with cython.nogil:
         for i in range(m):
             score_input(scores[i], weights, vectors, slots, firsts[i], sums)
-    return np.asarray(scores)
+    return found
 
 
 def score_input(
