@@ -111,7 +111,7 @@ class Solutions:
         else:
             settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
             bound = np.where(settled, value, np.maximum(bound, value))
-        found = np.empty(len(labels), dtype=np.int64)
+        found: AnyArray = np.empty(len(labels), dtype=np.int64)
         found.fill(source)
         return cls(*map(readonly, (labels, value, bound, status, found)))
 
