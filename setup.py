@@ -67,8 +67,12 @@ class BuildKernels(build_ext):
 
 sources = (path for path in sorted(KERNELS.rglob("*.py")) if path.name not in PLAIN)
 modules = [path for path in sources if path.with_suffix(".pxd").exists()]
+# What Cython wrote under other options does not fit what it writes now, and it does not look.
+shared = KERNELS / "_shared.c"
+stale = shared.exists() and shared.stat().st_mtime < Path(__file__).stat().st_mtime
 kernels = cythonize(
-    [extension(KERNELS / "_shared.c"), *map(extension, modules)],
+    [extension(shared), *map(extension, modules)],
+    force=stale,
     nthreads=CORES,
     shared_utility_qualified_name=SHARED,
     compiler_directives={
