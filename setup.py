@@ -9,9 +9,15 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from Cython.Build import cythonize
-from setuptools import Extension, setup
-from setuptools.command.build_ext import build_ext
+from Cython.Compiler import Options
+
+# A view of an array has room for the lengths of so many axes, of which ours have 3 and fewer, and
+# is copied when it is handed to a function. Cython reads this number when it is imported.
+Options.buffer_max_dims = 4
+
+from Cython.Build import cythonize  # noqa: E402
+from setuptools import Extension, setup  # noqa: E402
+from setuptools.command.build_ext import build_ext  # noqa: E402
 
 SOURCE = Path("src")
 KERNELS = SOURCE / "rote" / "kernels"
@@ -61,8 +67,12 @@ class BuildKernels(build_ext):
 
 sources = (path for path in sorted(KERNELS.rglob("*.py")) if path.name not in PLAIN)
 modules = [path for path in sources if path.with_suffix(".pxd").exists()]
+# What Cython wrote under other options does not fit what it writes now, and it does not look.
+shared = KERNELS / "_shared.c"
+stale = shared.exists() and shared.stat().st_mtime < Path(__file__).stat().st_mtime
 kernels = cythonize(
-    [extension(KERNELS / "_shared.c"), *map(extension, modules)],
+    [extension(shared), *map(extension, modules)],
+    force=stale,
     nthreads=CORES,
     shared_utility_qualified_name=SHARED,
     compiler_directives={

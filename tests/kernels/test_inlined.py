@@ -13,9 +13,9 @@ HEAD = re.compile(
     r"^cdef inline (.+?) (\w+)\(([^)]*)\) noexcept nogil:\n((?:[ ]+.*\n|\n)+)", re.MULTILINE
 )
 OF_C = {"float": "double", "bool": "bint"}
-# Bytes are copied or read as another type, which Python has other words for; what these answer is
-# tested with the kernels that use them.
-OF_MEMORY = {"repeat_row", "bits_of", "signed"}
+# Bytes are copied or read as another type, or numbers two by two, which Python has other words for;
+# what these answer is tested with the kernels that use them.
+OF_MEMORY = {"repeat_row", "bits_of", "signed", "max_plus", "largest_size"}
 
 
 def in_c(annotation):

@@ -273,6 +273,9 @@ def persistent(engine: Engine) -> Engine:
 
 def require(engine: Engine, problem: Problem) -> None:
     """Refuse a problem that an engine cannot take, and say all that it lacks."""
+    refusal = engine.refuses(problem.space)
+    if refusal is None and problem.decomposes:
+        return  # as a rule: this is asked at every call
     lacks = [
         f"it does not take {capability.value}"
         for capability, needed in (
@@ -281,7 +284,6 @@ def require(engine: Engine, problem: Problem) -> None:
         )
         if needed and capability not in engine.supports
     ]
-    refusal = engine.refuses(problem.space)
     if refusal is not None:
         lacks.append(refusal)
     if lacks:

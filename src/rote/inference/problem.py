@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rote.space.losses import Loss, LossTerm
 
 TIE = 1e-10
+NO_INFINITY = "forbid a label with a rule or with clamp instead of an infinite score"
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
@@ -71,7 +72,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        vars(self)["scores"] = scores
+        vars(self).update(scores=scores, ties=checked_ties(scores, NO_INFINITY))
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
@@ -134,8 +135,8 @@ class Problem:
         if more is not None:
             more = replace(more, weights=readonly(scale * more.weights))
         scores = self.scores * scale
-        check_finite(scores, TOO_LARGE)
-        return self.changed(scores=readonly(scores), global_scores=more)
+        ties = checked_ties(scores, TOO_LARGE)
+        return self.changed(scores=readonly(scores), ties=ties, global_scores=more)
 
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
@@ -144,8 +145,8 @@ class Problem:
             return self.changed(loss_term=loss.term(gold))
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
-        check_finite(scores, TOO_LARGE)
-        return self.changed(scores=readonly(scores))
+        ties = checked_ties(scores, TOO_LARGE)
+        return self.changed(scores=readonly(scores), ties=ties)
 
     @property
     def decomposes(self) -> bool:
@@ -232,7 +233,7 @@ class LazyScores(ABC):
 
     def check(self) -> None:
         """Refuse scores that are known and too large."""
-        check_finite(self.array, TOO_LARGE)
+        checked_ties(self.array, TOO_LARGE)
 
 
 class Wanted(NamedTuple):
@@ -297,10 +298,7 @@ class FeatureRows(NamedTuple):
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """The scores of all parts, of shape (m, parts), under some weights."""
-        if weights.shape != (self.size,):
-            raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
-        scores = readonly(scores_of(readonly(weights), self.vectors, self.slots, self.firsts))
-        check_finite(scores, TOO_LARGE)
+        scores, _ = self._scores_and_ties(weights)
         return scores
 
     def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
@@ -319,8 +317,14 @@ class FeatureRows(NamedTuple):
 
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
-        global_scores = self.global_scores(weights)
-        return Problem.built(space, self.scores(weights), global_scores=global_scores)
+        scores, ties = self._scores_and_ties(weights)
+        return Problem.built(space, scores, ties=ties, global_scores=self.global_scores(weights))
+
+    def _scores_and_ties(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if weights.shape != (self.size,):
+            raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
+        scores = scores_of(readonly(weights), self.vectors, self.slots, self.firsts)
+        return readonly(scores), checked_ties(scores, TOO_LARGE)
 
     def global_scores(self, weights: FloatArray) -> GlobalFeatureScores | None:
         """The scores of global features under some weights."""
@@ -460,9 +464,10 @@ def clamp(
     return problem.changed(scores=scores, closed=readonly(~open_labels))
 
 
-def check_finite(scores: FloatArray, advice: str) -> None:
-    """Refuse scores whose sums may not be finite; the error is about an input of the batch."""
-    if not all_finite(scores):
+def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
+    """The ties of scores whose sums are finite; otherwise the error is about one of the inputs."""
+    ties = ties_of(scores, TIE)
+    if not all_finite(ties):
         i, part = np.argwhere(~(np.abs(scores) < LARGEST_SCORE))[0].tolist()
         error = ScoreError(
             f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
@@ -470,17 +475,19 @@ def check_finite(scores: FloatArray, advice: str) -> None:
         )
         locate(error, "input", i)
         raise error
+    return readonly(ties)
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
-    """Scores of shape (m, parts), finite, as kernels take them."""
+    """Scores of shape (m, parts), as kernels take them."""
     if not isinstance(space, Space):
         raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
         scores = np.asarray(given)
-        if np.iscomplexobj(scores):
-            raise TypeError
-        scores = scores.astype(np.float64, copy=False)
+        if scores.dtype != np.float64:
+            if np.iscomplexobj(scores):
+                raise TypeError
+            scores = scores.astype(np.float64)
     except (TypeError, ValueError):
         raise ScoreError(
             f"scores are an array of real numbers, one row per input; got {given!r:.80}"
@@ -492,9 +499,7 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
             f"got {np.shape(given)}"
         )
-    scores = readonly(scores)
-    check_finite(scores, "forbid a label with a rule or with clamp instead of an infinite score")
-    return scores
+    return readonly(scores)
 
 
 def _rows_at(index: Index, count: int) -> IntArray:

@@ -16,6 +16,7 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace, NoSolution, locate
 from rote.inference.problem import Index, Problem
+from rote.kernels.outputs import all_finite
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -106,7 +107,7 @@ class Solutions:
         Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
         """
         value = problem.value(labels)
-        missing = value.min(initial=0.0) == -np.inf
+        missing = not all_finite(value)
         if status is None:
             status = np.zeros(len(labels), dtype=np.int64)  # OPTIMAL
             if missing:
@@ -120,7 +121,8 @@ class Solutions:
         else:
             settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
             bound = np.where(settled, value, np.maximum(bound, value))
-        found = np.full(len(labels), source.value)
+        found: AnyArray = np.empty(len(labels), dtype=np.int64)
+        found.fill(source)
         return cls(*map(readonly, (labels, value, bound, status, found)), duals=duals)
 
     @classmethod

@@ -1,6 +1,7 @@
 # The types that annotations of kernels name, as C has them: views of contiguous arrays, read only
 # unless they begin with Out. `arrays.py` has the same names for Python.
 
+cimport cython
 from libc.math cimport INFINITY as inf
 
 ctypedef long long Int
@@ -37,6 +38,12 @@ cdef OutInts ints(Int n)
 cdef OutInts2 ints2(Int m, Int n)
 cdef OutFlags flags(Int n)
 cdef OutFlags2 flags2(Int m, Int n)
+
+@cython.final
+cdef class Pool:
+    cdef OutFloats numbers
+    cdef Int taken
+    cdef OutFloats take(self, Int n)
 
 
 cdef inline void fill(Number[::1] to, Number value) noexcept nogil:

@@ -69,3 +69,16 @@ def flags(n: Int) -> OutFlags:
 
 def flags2(m: Int, n: Int) -> OutFlags2:
     return np.empty((m, n), np.bool_)
+
+
+class Pool:
+    """Numbers that are made at once and taken piece by piece: an array costs half a microsecond."""
+
+    def __init__(self, n: Int) -> None:
+        self.numbers = floats(n)
+        self.taken = 0
+
+    def take(self, n: Int) -> OutFloats:
+        """The next n numbers."""
+        self.taken += n
+        return self.numbers[self.taken - n : self.taken]

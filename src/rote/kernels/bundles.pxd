@@ -105,7 +105,7 @@ cdef class ChainPlan:
 @cython.final
 cdef class ForestPlan:
     cdef readonly Bool natural
-    cdef readonly Ints sizes, offsets, order, parent, depth, root, table, step_parent, step_own
+    cdef readonly Ints sizes, offsets, order, parent, depth, root, table, direct, step_parent, step_own
     cdef readonly Ints up_ptr, child_ptr, children
     cdef readonly TableRuns runs
     cdef readonly Ints room

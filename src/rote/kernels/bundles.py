@@ -317,6 +317,7 @@ class ForestPlan:
         depth: Ints,
         root: Ints,
         table: Ints,  # what joins each variable to its parent, -1 for a root
+        direct: Ints,  # its first part, where parts are its entries, all allowed; otherwise -1
         step_parent: Ints,  # what a label of the parent moves in this table
         step_own: Ints,
         up_ptr: Ints,  # per variable: one number per label of its parent
@@ -333,6 +334,7 @@ class ForestPlan:
         self.depth = depth
         self.root = root
         self.table = table
+        self.direct = direct
         self.step_parent = step_parent
         self.step_own = step_own
         self.up_ptr = up_ptr

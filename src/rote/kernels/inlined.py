@@ -8,9 +8,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts, OutInts2, Word
+from rote.kernels.arrays import (
+    Bool,
+    Floats,
+    Floats2,
+    Int,
+    Ints,
+    OutFloats,
+    OutInts,
+    OutInts2,
+    Word,
+    inf,
+)
 from rote.kernels.bundles import Graph, Layout, RowGroups, Tables
 from rote.kernels.constants import FIRST_FACTOR, SECOND_FACTOR, WORD
+
+
+def max_plus(x: Floats, first: Int, y: Floats, other: Int, n: Int) -> float:
+    """max_k x[first + k] + y[other + k] over n numbers, -inf over none."""
+    sums = x[first : first + n] + y[other : other + n]
+    return float(sums.max(initial=-inf))
+
+
+def largest_size(numbers: Floats2, i: Int) -> float:
+    """The largest absolute value of row i, inf where one of its numbers is NaN."""
+    largest = float(np.abs(numbers[i]).max(initial=0.0))
+    return inf if np.isnan(largest) else largest
 
 
 def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:

@@ -11,27 +11,29 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Layout, Masks, Questions, RowGroups
     from rote.kernels.constants import LARGEST_SCORE
-    from rote.kernels.inlined import activity_of, entry_at, is_broken, tuple_of
+    from rote.kernels.inlined import activity_of, entry_at, is_broken, largest_size, tuple_of
 
 
 def parts_of(labels: Ints2, layout: Layout) -> IntArray:
     """The parts of each output: one per variable, then one per factor."""
     m, n = labels.shape[0], labels.shape[1]
     factors = layout.scope_ptr.shape[0] - 1
-    parts = ints2(m, n + factors)
+    found = np.empty((m, n + factors), np.int64)
+    parts: OutInts2 = found
     with cython.nogil:
         for i in range(m):
             for j in range(n):
                 parts[i, j] = layout.offsets[j] + labels[i, j]
             for f in range(factors):
                 parts[i, n + f] = layout.factor_offsets[f] + tuple_of(layout, f, labels[i])
-    return np.asarray(parts)
+    return found
 
 
 def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
     """The total score of each output, always added in the same order; -inf for labels below 0."""
     m, n = labels.shape[0], labels.shape[1]
-    values = floats(m)
+    totals = np.empty(m)
+    values: OutFloats = totals
     with cython.nogil:
         for i in range(m):
             value: float = 0.0
@@ -44,7 +46,7 @@ def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
                 for f in range(layout.scope_ptr.shape[0] - 1):
                     value += scores[i, layout.factor_offsets[f] + tuple_of(layout, f, labels[i])]
             values[i] = value
-    return np.asarray(values)
+    return totals
 
 
 def inside(labels: Ints, masks: Masks) -> bool:
@@ -109,19 +111,17 @@ def read_scores(questions: Questions, i: Int, work: OutFloats) -> None:
                 work[p] = -inf
 
 
-def best_by_themselves(
-    questions: Questions, masks: Masks
-) -> tuple[IntArray, FloatArray, BoolArray]:
-    """The best label of every variable, what they add up to, and where they are the answer.
+def best_by_themselves(questions: Questions, masks: Masks) -> tuple[IntArray, BoolArray]:
+    """The best label of every variable, and where they are the answer.
 
     They are, when nothing but labels is scored and there are no rows, where they stay inside
-    every table and none that comes before one of them is within a tie. Elsewhere labels and
-    values are left as they happen to be.
+    every table and none that comes before one of them is within a tie. Elsewhere labels are left
+    as they happen to be.
     """
     m, n = questions.scores.shape[0], masks.offsets.shape[0] - 1
-    labels: OutInts2 = np.zeros((m, n), np.int64)
-    values: OutFloats = np.zeros(m)
-    easy: OutFlags = np.ones(m, np.bool_)
+    best, settled = np.zeros((m, n), np.int64), np.ones(m, np.bool_)
+    labels: OutInts2 = best
+    easy: OutFlags = settled
     some_closed: Bool = questions.closed.shape[0] > 0
     with cython.nogil:
         for i in range(m):
@@ -135,12 +135,11 @@ def best_by_themselves(
                         near = top
                         top = questions.scores[i, e]
                         labels[i, j] = e - masks.offsets[j]
-                values[i] += top
                 if near >= top - questions.ties[i]:
                     easy[i] = False
                     break
             easy[i] = easy[i] and inside(labels[i], masks)
-    return np.asarray(labels), np.asarray(values), np.asarray(easy).view(np.bool_)
+    return best, settled
 
 
 def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
@@ -162,27 +161,23 @@ def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
 
 
 def ties_of(scores: Floats2, share: float) -> FloatArray:
-    """share · max(1, max |score|) of each input."""
+    """share · max(1, max |score|) of each input.
+
+    inf where a score is infinite, NaN, or so large that a sum of scores may be.
+    """
     m = scores.shape[0]
-    ties = floats(m)
+    found = np.empty(m)
+    ties: OutFloats = found
     with cython.nogil:
         for i in range(m):
-            largest = 1.0
-            for k in range(scores.shape[1]):
-                if abs(scores[i, k]) > largest:
-                    largest = abs(scores[i, k])
-            ties[i] = share * largest
-    return np.asarray(ties)
+            largest = largest_size(scores, i)
+            ties[i] = share * max(1.0, largest) if largest < LARGEST_SCORE else inf
+    return found
 
 
-def all_finite(scores: Floats2) -> bool:
-    """Whether no score is infinite, NaN, or so large that a sum of scores may be."""
+def all_finite(numbers: Floats) -> bool:
+    """Whether no number is infinite or NaN."""
     finite: Bool = True
-    with cython.nogil:
-        for i in range(scores.shape[0]):
-            for k in range(scores.shape[1]):
-                if not abs(scores[i, k]) < LARGEST_SCORE:
-                    finite = False
-            if not finite:
-                break
+    for k in range(numbers.shape[0]):
+        finite &= abs(numbers[k]) < inf
     return finite

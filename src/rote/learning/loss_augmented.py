@@ -4,7 +4,7 @@
 
 A loss that decomposes is added to the scores, and any engine can look for the most violated output.
 The zero-one loss asks for the best output and, where that is the right one, for the second best.
-Other losses go to the engine as a loss term. Without a loss, this is the perceptron's prediction.
+Other losses go to the engine as a loss term.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from rote.errors import NoSolution, ScoreError, relocate
 from rote.inference import Engine, Status, k_best
-from rote.inference.engine import in_threads
+from rote.inference.engine import in_threads, require
 from rote.inference.problem import Context, Problem
 from rote.model import Batch, Dataset
 from rote.space.losses import Loss, ZeroOne
@@ -64,11 +64,11 @@ def max_violated(
     engine: Engine,
     problem: Problem,
     context: Context,
-    loss: Loss | None,
+    loss: Loss,
     what: str = "input",
     numbers: IntArray | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Labels, slacks and losses for the gold outputs of a context: the step of all learners.
+    """Labels, slacks and losses for the gold outputs of a context, which were checked.
 
     An error is about one that is called ``what``, by the number that it has in ``numbers``.
     """
@@ -81,7 +81,7 @@ def max_violated(
 
 
 def _most_violated(
-    engine: Engine, problem: Problem, context: Context, loss: Loss | None
+    engine: Engine, problem: Problem, context: Context, loss: Loss
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     space, gold = problem.space, context.gold
     assert gold is not None
@@ -89,11 +89,10 @@ def _most_violated(
     if isinstance(loss, ZeroOne):
         labels = _best_but_gold(engine, problem, context, gold)
     else:
-        augmented = problem if loss is None else problem.with_loss(loss, gold)
-        solutions = engine.solve(space, augmented, context)
+        augmented = problem.with_loss(loss, gold)
+        require(engine, augmented)
+        solutions = engine.answer(augmented, context)
         labels = solutions.require_outputs()
-        if loss is None:
-            return labels, readonly(solutions.value - right), readonly(np.zeros(len(labels)))
         if augmented.loss_term is None:
             losses = readonly(loss.value(space, gold, labels))
             return labels, readonly(solutions.value - right), losses

@@ -30,9 +30,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import NoSolution, ScoreError, SettingError, relocate
 from rote.inference import Engine
-from rote.inference.problem import TIE
+from rote.inference.engine import require
+from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import ChainPlan
 from rote.kernels.learning.perceptron import (
     NOTHING,
@@ -54,10 +55,9 @@ from rote.learning.base import (
     iterations_left,
     shuffled,
 )
-from rote.learning.loss_augmented import max_violated
 from rote.model import Batch, Dataset, Model
 from rote.settings import FLAG, Checked, one_of, whole
-from rote.types import offsets_from_counts, readonly
+from rote.types import IntArray, offsets_from_counts, readonly
 
 Update = Literal["full", "early", "largest"]
 
@@ -152,17 +152,23 @@ class _Steps:
         one = group.rows(slice(place, place + 1))
         space, slots = group.space, group.slots
         problem = self.prepared.problem(self.view, one, "example")
-        context = self.prepared.context(one)
-        labels, _, _ = max_violated(self.engine, problem, context, None, "example", one.members)
-        toward, away = group.gold_slots[place], group.columns(labels)[0]
+        toward, away = group.gold_slots[place], group.columns(self._predicted(problem, one))[0]
         if self.update != "full":
             early, scores = self.update == "early", problem.scores[0]
             away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)
-        if (away == toward).all():
+        if away.tolist() == toward.tolist():
             return False
         example = self._example(group, place)
         move_average(self.average, self.vectors, slots, example, away)
         return True
+
+    def _predicted(self, problem: Problem, one: Batch) -> IntArray:
+        require(self.engine, problem)
+        try:
+            return self.engine.answer(problem, self.prepared.context(one)).require_outputs()
+        except (NoSolution, ScoreError) as error:
+            relocate(error, "example", one.members.tolist())
+            raise
 
     def _example(self, group: Batch, place: int) -> Example:
         return Example(

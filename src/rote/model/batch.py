@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from rote.kernels.bundles import Slots
@@ -47,13 +47,9 @@ class Batch:
 
     def rows(self, index: slice | AnyArray) -> Batch:
         """Some of the examples."""
-        return replace(
-            self,
-            members=readonly(self.members[index]),
-            firsts=readonly(self.firsts[index]),
-            sample_weight=readonly(self.sample_weight[index]),
-            gold=None if self.gold is None else readonly(self.gold[index]),
-        )
+        arrays = self.members, self.firsts, self.sample_weight, self.gold
+        own = (None if array is None else readonly(array[index]) for array in arrays)
+        return Batch(self.frame, self.slots, *own)  # type: ignore[arg-type]
 
     def chunks(self, n_jobs: int = 1) -> list[Batch]:
         """Some examples at a time, so few that their scores fit into memory.

@@ -243,7 +243,7 @@ class _Examples:
 
 def _check_rules(group: Batch) -> None:
     assert group.gold is not None
-    holds = group.space.holds(group.gold)
+    holds = group.space.was_feasible(group.gold)
     if not holds.all():
         place = int(np.flatnonzero(~holds)[0])
         broken = group.space.broken(group.gold[place])[0].name

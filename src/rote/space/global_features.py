@@ -309,8 +309,9 @@ def columns_of(
     Outputs are those that an engine found, of shape (k, variables).
     """
     columns = space.known_parts_of(labels) - space.starts[:-1]
-    more = [] if global_features is None else [global_features.values(labels)]
-    return readonly(np.hstack([columns, *more]))
+    if global_features is not None:
+        columns = np.hstack([columns, global_features.values(labels)])
+    return readonly(columns)
 
 
 def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:

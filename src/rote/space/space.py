@@ -145,12 +145,12 @@ class Space:
         tuples = [prod([sizes[j] for j in factor.variables]) for factor in self.factors]
         return readonly(offsets_from_counts([*sizes, *tuples]))
 
-    @property
+    @cached_property
     def labels(self) -> int:
         """How many parts are labels; the rest are label tuples of factors."""
         return int(self.offsets[-1])
 
-    @property
+    @cached_property
     def parts(self) -> int:
         """How many parts there are: the length of a score vector."""
         return int(self.factor_offsets[-1])
@@ -243,7 +243,7 @@ class Space:
 
     def known_value(self, scores: FloatArray, labels: IntArray) -> FloatArray:
         """What `value` does, for a batch that is known to be right; -inf where labels are -1."""
-        return values_of(readonly(scores), readonly(labels), self.layout)
+        return values_of(np.ascontiguousarray(scores), np.ascontiguousarray(labels), self.layout)
 
     def parts_of(self, labels: AnyArray) -> IntArray:
         """The parts of each output: one per variable, then one per factor."""
@@ -251,7 +251,7 @@ class Space:
 
     def known_parts_of(self, labels: IntArray) -> IntArray:
         """What `parts_of` does, for a batch that is known to be right."""
-        return parts_of(readonly(labels), self.layout)
+        return parts_of(np.ascontiguousarray(labels), self.layout)
 
     @cached_property
     def layout(self) -> Layout:

@@ -38,6 +38,10 @@ class Forest:
                 root[v] = parent[root[v]]
         table = np.full(n, -1, np.int64)
         table[self.joined] = np.arange(len(self.joined))
+        direct = np.full(n, -1, np.int64)
+        for k, v in enumerate(self.joined):
+            if self.mask[self.starts[k] : self.starts[k + 1]].all():
+                direct[v] = self.starts[k]
         above = np.concatenate([sizes, [1]])[parent]
         room = np.array([np.diff(self.starts).max(initial=1), sizes.max()])
         return ForestPlan(
@@ -49,6 +53,7 @@ class Forest:
             depth=depth,
             root=root,
             table=table,
+            direct=direct,
             step_parent=sizes,
             step_own=np.ones(n, np.int64),
             up_ptr=offsets_from_counts(above),

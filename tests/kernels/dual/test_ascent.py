@@ -65,7 +65,7 @@ def test_shifting_subtracts_along_one_place(axis):
     amount[1] = -np.inf
     theta = np.concatenate([[7.0], table.ravel(), [7.0]])
     inner = int(np.prod(table.shape[axis + 1 :]))
-    shift(theta, 1, 1 + table.size, inner, amount)
+    shift(theta, 1, 1 + table.size, inner, np.concatenate([[5.0], amount]), 1, len(amount))
     shape = [-1 if k == axis else 1 for k in range(3)]
     with np.errstate(invalid="ignore"):
         expected = table - np.where(np.isinf(amount), 0.0, amount).reshape(shape)
@@ -79,10 +79,10 @@ def test_marginals_are_maxima_over_the_other_places(axis):
     table = np.random.default_rng(axis).normal(size=(2, 3, 4))
     table[0, 1] = -np.inf
     inner = int(np.prod(table.shape[axis + 1 :]))
-    marginal = np.empty(table.shape[axis])
-    marginalise(table.ravel(), 0, table.size, inner, marginal)
+    marginals = np.full(table.shape[axis] + 2, 7.0)
+    marginalise(table.ravel(), 0, table.size, inner, marginals, 1, table.shape[axis])
     others = tuple(k for k in range(3) if k != axis)
-    assert marginal.tolist() == table.max(axis=others).tolist()
+    assert marginals.tolist() == [7.0, *table.max(axis=others).tolist(), 7.0]
 
 
 @given(networks(least=1), seeds)

@@ -338,12 +338,13 @@ class LearnedBeam(Engine):
         if self.theta is not None or space.factors or len(space.network.rows):
             return self._by_search(problem)
         seen, hard = argmax_presolve(problem)
+        if seen is None:
+            return self._by_search(problem)
         easy = len(problem) - len(hard)
         self.stats.add(inputs=easy, steps=easy * len(space.variables))
         if not len(hard):
             return seen
-        rest = problem.rows(hard) if easy else problem
-        return seen.with_rows(hard, self._by_search(rest))
+        return seen.with_rows(hard, self._by_search(problem.rows(hard)))
 
     def _by_search(self, problem: Problem) -> Solutions:
         found = self.searched(problem.space, problem)

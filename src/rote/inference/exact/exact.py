@@ -65,10 +65,11 @@ class Exact(Engine):
         if not _looks_first(problem.space):
             return self._solve(problem)
         seen, hard = argmax_presolve(problem)
+        if seen is None:
+            return self._solve(problem)
         if not len(hard):
             return seen
-        rest = problem if len(hard) == len(problem) else problem.rows(hard)
-        return seen.with_rows(hard, self._solve(rest))
+        return seen.with_rows(hard, self._solve(problem.rows(hard)))
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
@@ -110,8 +111,9 @@ def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) 
     """The same with the answers of an engine to some of the inputs."""
     if not len(rows):
         return found
-    part = problem if len(rows) == len(problem) else problem.rows(rows)
-    return found.with_rows(rows, engine.answer(part, NO_CONTEXT))
+    if len(rows) == len(problem):
+        return engine.answer(problem, NO_CONTEXT)
+    return found.with_rows(rows, engine.answer(problem.rows(rows), NO_CONTEXT))
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from rote.inference.exact.tables import LONG_RULE, Planned, Refusal, active_tables
 from rote.inference.problem import Problem
-from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.chains import best_labels
 from rote.kernels.outputs import best_by_themselves
 from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import IntArray, readonly
+from rote.types import IntArray
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,14 @@ def _plan(space: Space) -> Network | Refusal:
     return Refusal(joined[0][1], "joins variables") if joined else space.network
 
 
-def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
+def argmax_presolve(problem: Problem) -> tuple[Solutions | None, IntArray]:
     """Answers that need no search, and the inputs that do, whose answers say nothing.
 
     Where nothing but labels is scored, and there are no rows, the best labels are the answer if
-    they stay inside every table.
+    they stay inside every table. Where all inputs need a search there are no answers.
     """
-    labels, value, easy = best_by_themselves(problem.questions, problem.space.network.masks)
-    status = np.full(len(labels), Status.OPTIMAL.value)
-    source = np.full(len(labels), FoundBy.ARGMAX.value)
-    seen = Solutions(*map(readonly, (labels, value, value, status, source)))
-    return seen, np.flatnonzero(~easy)
+    labels, easy = best_by_themselves(problem.questions, problem.space.network.masks)
+    (hard,) = (~easy).nonzero()
+    if 0 < len(hard) == len(problem):
+        return None, hard
+    return Solutions.of(problem, labels, FoundBy.ARGMAX), hard

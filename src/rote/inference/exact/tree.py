@@ -64,6 +64,7 @@ def _plan(space: Space) -> ForestPlan | Refusal:
     for b, scope in tables:
         if b != table[scope[0]] and b != table[scope[1]]:
             return Refusal(scope, "closes a cycle")
+    runs, direct = runs_of(network), np.full(n, -1, dtype=np.int64)
     step_parent = np.ones(n, dtype=np.int64)
     step_own = np.ones(n, dtype=np.int64)
     for v, b in enumerate(table):
@@ -71,6 +72,9 @@ def _plan(space: Space) -> ForestPlan | Refusal:
             first, second = network.strides[network.scope_ptr[b] : network.scope_ptr[b + 1]]
             child_is_second = network.scope[network.scope_ptr[b] + 1] == v
             step_parent[v], step_own[v] = (first, second) if child_is_second else (second, first)
+            begin, end = network.table_ptr[b : b + 2]
+            if runs.contiguous[b] and network.allowed[begin:end].all():
+                direct[v] = begin + runs.moves[b]
     depth, root = np.zeros(n, dtype=np.int64), np.arange(n)
     for v in order:
         if parent[v] < n:
@@ -87,12 +91,13 @@ def _plan(space: Space) -> ForestPlan | Refusal:
         readonly(depth),
         readonly(root),
         int_array(table),
+        readonly(direct),
         readonly(step_parent),
         readonly(step_own),
         readonly(offsets_from_counts(widths)),
         readonly(offsets_from_counts(np.bincount(above, minlength=n + 1))),
         int_array(np.argsort(above, kind="stable")),
-        runs_of(network),
+        runs,
         int_array(room),
     )
 

@@ -2,6 +2,7 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport ChainPlan, Questions, TableRuns
+from rote.kernels.inlined cimport max_plus
 
 @cython.final
 cdef class ChainRoom:

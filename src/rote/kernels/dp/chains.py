@@ -25,6 +25,7 @@ from rote.types import FloatArray, IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import ChainPlan, Questions, TableRuns
+    from rote.kernels.inlined import max_plus
 
 
 def label_scores(own: OutFloats, questions: Questions, i: Int, allowed: Flags) -> None:
@@ -51,18 +52,21 @@ def within_budget(values: Floats, budget: float) -> tuple[int, float]:
 def best_labels(questions: Questions, offsets: Ints, allowed: Flags) -> IntArray:
     """The best output when no table joins two variables; -1 where a variable has no label."""
     m, n = questions.scores.shape[0], offsets.shape[0] - 1
-    labels: OutInts2 = np.full((m, n), -1, np.int64)
+    best = np.empty((m, n), np.int64)
+    labels: OutInts2 = best
     own = floats(offsets[n])
     with cython.nogil:
         for i in range(m):
             label_scores(own, questions, i, allowed)
             if not all_have_labels(own, offsets):
+                for j in range(n):
+                    labels[i, j] = -1
                 continue
             budget = questions.ties[i]
             for j in range(n):
                 labels[i, j], lost = within_budget(own[offsets[j] : offsets[j + 1]], budget)
                 budget = max(0.0, budget - lost)
-    return np.asarray(labels)
+    return best
 
 
 def all_have_labels(own: Floats, offsets: Ints) -> bool:
@@ -101,14 +105,21 @@ class ChainRoom:
     """Room for one input after the other."""
 
     def __init__(self, chain: ChainPlan) -> None:
-        n = chain.sizes.shape[0]
-        self.own = floats(chain.offsets[n])  # the labels' scores
-        self.ahead = floats(chain.ahead_ptr[n])
-        self.best = floats(chain.room[0])
-        self.past = floats(chain.room[0])
-        self.window = floats(chain.room[1])
-        self.entries = floats(chain.room[2])
-        self.line = floats(max(chain.room[0], chain.room[3]))
+        n, states, window, entries = (
+            chain.sizes.shape[0],
+            chain.room[0],
+            chain.room[1],
+            chain.room[2],
+        )
+        labels, ahead, line = chain.offsets[n], chain.ahead_ptr[n], max(states, chain.room[3])
+        pool = Pool(labels + ahead + 2 * states + window + entries + line)
+        self.own = pool.take(labels)  # their scores
+        self.ahead = pool.take(ahead)
+        self.best = pool.take(states)
+        self.past = pool.take(states)
+        self.window = pool.take(window)
+        self.entries = pool.take(entries)
+        self.line = pool.take(line)
 
 
 def window_of(room: ChainRoom, row: Floats, t: Int, chain: ChainPlan) -> None:
@@ -143,14 +154,7 @@ def best_of_states(
 ) -> None:
     """best_t(p), given W_t, which begins at ``first``, and ahead_t."""
     for p in range(states):
-        here = first + p * width
-        beyond = p % kept * width
-        top = -inf
-        for a in range(width):
-            value = window[here + a] + ahead[beyond + a]
-            if value > top:
-                top = value
-        best[p] = top
+        best[p] = max_plus(window, first + p * width, ahead, p % kept * width, width)
 
 
 def look_ahead(room: ChainRoom, row: Floats, chain: ChainPlan) -> float:
@@ -203,15 +207,19 @@ def read_labels(
 
 def best_chains(questions: Questions, chain: ChainPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
-    m = questions.scores.shape[0]
-    labels: OutInts2 = np.full((m, chain.sizes.shape[0]), -1, np.int64)
+    m, n = questions.scores.shape[0], chain.sizes.shape[0]
+    best = np.empty((m, n), np.int64)
+    labels: OutInts2 = best
     room = ChainRoom(chain)
     with cython.nogil:
         for i in range(m):
             label_scores(room.own, questions, i, chain.runs.allowed)
             if look_ahead(room, questions.scores[i], chain) > -inf:
                 read_labels(labels[i], room, questions.scores[i], questions.ties[i], chain)
-    return np.asarray(labels)
+            else:
+                for j in range(n):
+                    labels[i, j] = -1
+    return best
 
 
 def chain_max_marginals(questions: Questions, chain: ChainPlan) -> FloatArray:

@@ -98,8 +98,9 @@ def eliminate(
     Labels are -1 where nothing is feasible.
     """
     m, n = questions.scores.shape[0], sizes.shape[0]
-    labels: OutInts2 = np.full((m, n), -1, np.int64)
-    margins: OutFloats = np.full(m, inf)
+    best, lead = np.empty((m, n), np.int64), np.empty(m)
+    labels: OutInts2 = best
+    margins: OutFloats = lead
     memory = Eliminated(questions.scores.shape[1], steps)
     trial = ints(n)
     with cython.nogil:
@@ -108,12 +109,15 @@ def eliminate(
             forward(memory.work, memory.best, steps)
             top = total(memory.work, steps)
             if top == -inf:
+                margins[i] = inf
+                for j in range(n):
+                    labels[i, j] = -1
                 continue
             margins[i] = backward(labels[i], memory.work, memory.best, steps)
             if margins[i] <= questions.ties[i]:
                 least = top - questions.ties[i]
                 take_first(labels[i], memory, trial, least, sizes, offsets, steps)
-    return np.asarray(labels), np.asarray(margins)
+    return best, lead
 
 
 def take_first(

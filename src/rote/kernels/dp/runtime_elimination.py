@@ -137,8 +137,7 @@ def read_variables(
                 room.size[count] += 1
         count += 1
     for v in range(count):
-        for w in range(count):
-            room.near[v, w] = False
+        fill(room.near[v, :count], False)
 
 
 def read_tables(

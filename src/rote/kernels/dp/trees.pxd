@@ -3,13 +3,14 @@ cimport cython
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport ForestPlan, Questions
 from rote.kernels.dp.chains cimport add_entries, label_scores, within_budget
+from rote.kernels.inlined cimport max_plus
 
 @cython.final
 cdef class TreeRoom:
     cdef readonly OutFloats own, inner, up, down, entries, line, without
     cdef readonly OutInts hung, way
 
-cdef void best_across(OutFloats out, Floats values, Floats table, Int step_from, Int step_to) noexcept nogil
+cdef void best_across(OutFloats out, Floats values, Floats table, Int first, Int step_from, Int step_to) noexcept nogil
 cpdef void send(
     OutFloats out, Floats values, ForestPlan plan, Int v, Bool up, Floats row, OutFloats entries,
 ) noexcept nogil

@@ -31,6 +31,7 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import ForestPlan, Questions
     from rote.kernels.dp.chains import add_entries, label_scores, within_budget
+    from rote.kernels.inlined import max_plus
 
 
 class TreeRoom:
@@ -38,35 +39,32 @@ class TreeRoom:
 
     def __init__(self, plan: ForestPlan) -> None:
         n = plan.sizes.shape[0]
-        self.own = floats(plan.offsets[n])  # per label: its score
-        self.inner = floats(plan.offsets[n])  # per label: inner_v
-        self.up = floats(plan.up_ptr[n])  # per variable: what it tells its parent
-        self.down = floats(plan.offsets[n])  # per label: the best outside the variables below
-        self.entries = floats(plan.room[0])  # of one table
-        self.line = floats(plan.room[1])  # of one variable
-        self.without = floats(plan.up_ptr[n])  # as ``up``: the parent's value without the variable
+        labels, up, entries, line = plan.offsets[n], plan.up_ptr[n], plan.room[0], plan.room[1]
+        pool = Pool(3 * labels + 2 * up + entries + line)
+        self.own = pool.take(labels)  # per label: its score
+        self.inner = pool.take(labels)  # per label: inner_v
+        self.up = pool.take(up)  # per variable: what it tells its parent
+        self.down = pool.take(labels)  # per label: the best outside the variables below
+        self.entries = pool.take(entries)  # of one table
+        self.line = pool.take(line)  # of one variable
+        self.without = pool.take(up)  # as ``up``: the parent's value without the variable
         self.hung = ints(n)  # per root: the variable on which its component hangs at the moment
         self.way = ints(n)  # from there to another variable
 
 
 def best_across(
-    out: OutFloats, values: Floats, table: Floats, step_from: Int, step_to: Int
+    out: OutFloats, values: Floats, table: Floats, first: Int, step_from: Int, step_to: Int
 ) -> None:
-    """out(x) = max_a W(x, a) + values(a), across a table from either of its sides."""
+    """out(x) = max_a W(x, a) + values(a), across a table that begins at ``first``, from a side."""
     many = values.shape[0]
     if step_from == 1:
         for x in range(out.shape[0]):
-            top = -inf
-            for a in range(many):
-                value = table[x * step_to + a] + values[a]
-                if value > top:
-                    top = value
-            out[x] = top
+            out[x] = max_plus(table, first + x * step_to, values, 0, many)
     else:
         fill(out, -inf)
         for a in range(many):
             for x in range(out.shape[0]):
-                value = table[a * step_from + x] + values[a]
+                value = table[first + a * step_from + x] + values[a]
                 if value > out[x]:
                     out[x] = value
 
@@ -82,13 +80,15 @@ def send(
 ) -> None:
     """`best_across` the table between v and its parent, upwards or downwards."""
     b = plan.table[v]
-    table: OutFloats = entries[: values.shape[0] * out.shape[0]]
-    fill(table, 0.0)
-    add_entries(table, row, plan.runs, b, plan.runs.starts[b], 1)
-    if up:
-        best_across(out, values, table, plan.step_own[v], plan.step_parent[v])
+    step_from = plan.step_own[v] if up else plan.step_parent[v]
+    step_to = plan.step_parent[v] if up else plan.step_own[v]
+    if plan.direct[v] >= 0:
+        best_across(out, values, row, plan.direct[v], step_from, step_to)
     else:
-        best_across(out, values, table, plan.step_parent[v], plan.step_own[v])
+        table: OutFloats = entries[: values.shape[0] * out.shape[0]]
+        fill(table, 0.0)
+        add_entries(table, row, plan.runs, b, plan.runs.starts[b], 1)
+        best_across(out, values, table, 0, step_from, step_to)
 
 
 def look_below(plan: ForestPlan, room: TreeRoom, questions: Questions, i: Int) -> float:

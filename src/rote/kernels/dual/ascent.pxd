@@ -14,8 +14,12 @@ cdef class Ascent:
 cdef double begin(Questions questions, Int i, Reduced reduced, Eliminated memory, OutFloats theta) noexcept nogil
 cdef double complete(Reduced reduced, Eliminated memory, Ints found, OutInts labels) noexcept nogil
 cpdef void load(Floats scores, FoundBy source, OutFloats theta) noexcept nogil
-cpdef void shift(OutFloats theta, Int at, Int stop, Int inner, Floats amount) noexcept nogil
-cpdef void marginalise(Floats theta, Int at, Int stop, Int inner, OutFloats marginal) noexcept nogil
+cpdef void shift(
+    OutFloats theta, Int at, Int stop, Int inner, Floats amounts, Int first, Int size,
+) noexcept nogil
+cpdef void marginalise(
+    Floats theta, Int at, Int stop, Int inner, OutFloats marginals, Int first, Int size,
+) noexcept nogil
 cpdef void apply_duals(Graph graph, Ascent ascent) noexcept nogil
 cpdef (double, double) along_row(Ints offsets, RowGroups rows, Floats theta, Int r, double was, double u) noexcept nogil
 cpdef void visit_row(Ints offsets, RowGroups rows, OutFloats theta, OutFloats multipliers, Int r) noexcept nogil

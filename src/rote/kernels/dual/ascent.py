@@ -73,31 +73,39 @@ def load(scores: Floats, source: FoundBy, theta: OutFloats) -> None:
         theta[e] = value
 
 
-def shift(theta: OutFloats, at: Int, stop: Int, inner: Int, amount: Floats) -> None:
+def shift(
+    theta: OutFloats, at: Int, stop: Int, inner: Int, amounts: Floats, first: Int, size: Int
+) -> None:
     """Subtract amount(a) from every entry of a table whose label at one place is a.
 
-    Along the table, labels of the place take turns every ``inner`` entries.
+    Along the table, labels of the place take turns every ``inner`` entries. The amounts of its
+    ``size`` labels begin at ``first``.
     """
     while at < stop:
-        for a in range(amount.shape[0]):
-            if amount[a] == -inf:
-                fill(theta[at : at + inner], -inf)
+        for a in range(first, first + size):
+            amount = amounts[a]
+            if amount == -inf:
+                for e in range(at, at + inner):
+                    theta[e] = -inf
             else:
                 for e in range(at, at + inner):
-                    theta[e] -= amount[a]
+                    theta[e] -= amount
             at += inner
 
 
-def marginalise(theta: Floats, at: Int, stop: Int, inner: Int, marginal: OutFloats) -> None:
-    """marginal(a): the best entry of a table whose label at one place is a."""
-    fill(marginal, -inf)
+def marginalise(
+    theta: Floats, at: Int, stop: Int, inner: Int, marginals: OutFloats, first: Int, size: Int
+) -> None:
+    """marginal(a): the best entry of a table whose label at one place is a; from ``first`` on."""
+    for a in range(first, first + size):
+        marginals[a] = -inf
     while at < stop:
-        for a in range(marginal.shape[0]):
-            top = marginal[a]
+        for a in range(first, first + size):
+            top = marginals[a]
             for e in range(at, at + inner):
                 if theta[e] > top:
                     top = theta[e]
-            marginal[a] = top
+            marginals[a] = top
             at += inner
 
 
@@ -108,10 +116,11 @@ def apply_duals(graph: Graph, ascent: Ascent) -> None:
     multipliers: Floats = ascent.multipliers
     for k in range(graph.tables.scope.shape[0]):
         j, b = graph.tables.scope[k], graph.tables.place_table[k]
-        sent: Floats = messages[graph.flow.message_ptr[k] : graph.flow.message_ptr[k + 1]]
-        for a in range(graph.sizes[j]):
-            theta[graph.offsets[j] + a] += sent[a]
-        shift(theta, graph.tables.ptr[b], graph.tables.ptr[b + 1], graph.tables.strides[k], sent)
+        size, sent = graph.sizes[j], graph.flow.message_ptr[k]
+        for a in range(size):
+            theta[graph.offsets[j] + a] += messages[sent + a]
+        at, stop, inner = graph.tables.ptr[b], graph.tables.ptr[b + 1], graph.tables.strides[k]
+        shift(theta, at, stop, inner, messages, sent, size)
     for r in range(graph.rows.lower.shape[0]):
         if multipliers[r] != 0.0:
             for g in range(graph.rows.ptr[r], graph.rows.ptr[r + 1]):
@@ -193,6 +202,7 @@ def sweep(graph: Graph, ascent: Ascent, settling: Bool) -> None:
     marginals: OutFloats = ascent.marginals
     n = graph.sizes.shape[0]
     table_ptr: Ints = graph.tables.ptr
+    message_ptr: Ints = graph.flow.message_ptr
     rows = graph.rows.lower.shape[0]
     turns = 2
     if settling:
@@ -207,15 +217,15 @@ def sweep(graph: Graph, ascent: Ascent, settling: Bool) -> None:
             for p in range(begin, end):
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
-                marginal: OutFloats = marginals[(p - begin) * size : (p - begin + 1) * size]
-                inner = graph.tables.strides[k]
-                marginalise(theta, table_ptr[b], table_ptr[b + 1], inner, marginal)
+                own, sent, inner = (p - begin) * size, message_ptr[k], graph.tables.strides[k]
+                marginalise(theta, table_ptr[b], table_ptr[b + 1], inner, marginals, own, size)
                 for a in range(size):
-                    if marginal[a] == -inf and theta[first + a] > -inf:
+                    marginal = marginals[own + a]
+                    if marginal == -inf and theta[first + a] > -inf:
                         # No entry supports this label. The messages must say so for good:
                         # far below at the label, and, below, far below in other tables.
-                        messages[graph.flow.message_ptr[k] + a] -= FAR * (end - begin + 1)
-                    theta[first + a] += marginal[a]
+                        messages[sent + a] -= FAR * (end - begin + 1)
+                    theta[first + a] += marginal
             share: float = 0.0 if settling else graph.flow.share[j]
             if turn == 2:  # every variable keeps an equal part of what passes through it
                 share *= (n - 1.0 - step) / (n - step)
@@ -224,20 +234,20 @@ def sweep(graph: Graph, ascent: Ascent, settling: Bool) -> None:
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
                 reaches: Bool = graph.flow.down[k] if turn == 1 else graph.flow.up[k]
-                marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
+                own, sent, inner = (p - begin) * size, message_ptr[k], graph.tables.strides[k]
                 if reaches:
                     given += 1
                 for a in range(size):
-                    own = theta[first + a]
-                    if own == -inf:
-                        if marginal[a] > -inf:
-                            messages[graph.flow.message_ptr[k] + a] += FAR
-                        marginal[a] = -inf
+                    score = theta[first + a]
+                    if score == -inf:
+                        if marginals[own + a] > -inf:
+                            messages[sent + a] += FAR
+                        marginals[own + a] = -inf
                         continue
                     if reaches:
-                        marginal[a] -= share * own
-                    messages[graph.flow.message_ptr[k] + a] += marginal[a]
-                shift(theta, table_ptr[b], table_ptr[b + 1], graph.tables.strides[k], marginal)
+                        marginals[own + a] -= share * score
+                    messages[sent + a] += marginals[own + a]
+                shift(theta, table_ptr[b], table_ptr[b + 1], inner, marginals, own, size)
             kept = 1.0 - share * given
             for a in range(size):
                 if theta[first + a] != -inf:

@@ -106,11 +106,10 @@ def find_losses(graph: Graph, ascent: Ascent, room: CertificateRoom) -> None:
             k = graph.tables.places[p]
             b = graph.tables.place_table[k]
             at, stop = graph.tables.ptr[b], graph.tables.ptr[b + 1]
-            first_message = graph.flow.message_ptr[k]
-            marginal: OutFloats = room.marginals[first_message : first_message + size]
-            marginalise(ascent.theta, at, stop, graph.tables.strides[k], marginal)
+            own, inner = graph.flow.message_ptr[k], graph.tables.strides[k]
+            marginalise(ascent.theta, at, stop, inner, room.marginals, own, size)
             for a in range(size):
-                room.losses[first + a] += ascent.tops[n + b] - marginal[a]
+                room.losses[first + a] += ascent.tops[n + b] - room.marginals[own + a]
 
 
 def decode(graph: Graph, theta: Floats, marginals: Floats, labels: OutInts) -> None:

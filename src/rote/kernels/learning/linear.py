@@ -21,6 +21,20 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Slots, Vectors
 
+    def add_rows(
+        to: OutFloats,
+        width: Int,
+        weights: Floats,
+        origin: Int,
+        stride: Int,
+        vectors: Vectors,
+        v: Int,
+    ) -> None:
+        """Add the weights of the entries of a vector, ``width`` columns of each, to sums."""
+        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+            at = origin + vectors.column[k] * stride
+            to[:width] += vectors.value[k] * weights[at : at + width]
+
 
 def place_of(slots: Slots, slot: Int, first: Int, label: Int) -> tuple[int, int]:
     """The vector and the first weight of a label, given the first vector of its input."""
@@ -67,30 +81,25 @@ def add_scores(
                 own[a] += vectors.value[k] * weights[at]
     elif begin >= 0:  # tied: few columns are added up, and then dealt out to many labels
         count = most_columns(slots, begin, begin + width)
-        fill(sums[:count], 0.0)
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = origin + vectors.column[k] * slots.stride[slot]
-            for c in range(count):
-                sums[c] += vectors.value[k] * weights[at + c]
+        for c in range(count):
+            sums[c] = 0.0
+        add_rows(sums, count, weights, origin, slots.stride[slot], vectors, v)
         for a in range(width):
             own[a] = sums[slots.column[begin + a]]
     else:
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = origin + vectors.column[k] * slots.stride[slot]
-            value = vectors.value[k]
-            for a in range(width):
-                own[a] += value * weights[at + a]
+        add_rows(own, width, weights, origin, slots.stride[slot], vectors, v)
 
 
 def scores_of(weights: Floats, vectors: Vectors, slots: Slots, firsts: Ints) -> FloatArray:
     """Scores of shape (m, parts) for inputs that share a space, by their first vectors."""
     m = firsts.shape[0]
-    scores: OutFloats2 = np.zeros((m, slots.start[slots.start.shape[0] - 1]))
+    found = np.zeros((m, slots.start[slots.start.shape[0] - 1]))
+    scores: OutFloats2 = found
     sums = floats(columns_of_tied(slots))
     with cython.nogil:
         for i in range(m):
             score_input(scores[i], weights, vectors, slots, firsts[i], sums)
-    return np.asarray(scores)
+    return found
 
 
 def score_input(

@@ -12,8 +12,8 @@ if not cython.compiled:
     from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
     from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.dp.chains import ChainRoom, label_scores, look_ahead, read_labels
-    from rote.kernels.inlined import tuple_of
-    from rote.kernels.learning.linear import columns_of_tied, move, score_input
+    from rote.kernels.inlined import largest_size, tuple_of
+    from rote.kernels.learning.linear import add_rows, columns_of_tied, move, score_input
 
     RIGHT, WRONG, NOTHING = 0, 1, 2
 
@@ -106,15 +106,13 @@ def chain_step(
     scores: OutFloats = room.scores[0]
     fill(scores, 0.0)
     score_input(scores, average.weights, vectors, slots, example.first, room.sums)
-    largest: float = 1.0
-    for p in range(scores.shape[0]):
-        if not abs(scores[p]) < LARGEST_SCORE:
-            return NOTHING
-        largest = max(largest, abs(scores[p]))
+    largest = largest_size(room.scores, 0)
+    if not largest < LARGEST_SCORE:
+        return NOTHING
     label_scores(room.chain.own, room.questions, 0, chain.runs.allowed)
     if look_ahead(room.chain, scores, chain) == -inf:
         return NOTHING
-    read_labels(room.found, room.chain, scores, share * largest, chain)
+    read_labels(room.found, room.chain, scores, share * max(1.0, largest), chain)
     n = room.found.shape[0]
     right: Bool = True
     for j in range(n):
@@ -194,16 +192,14 @@ def decide(
     """The label that scores best, the first of equals; ``scores`` is room for all."""
     vector, origin = decisions.vector[d], decisions.origin[d]
     stride, width = decisions.stride[d], decisions.width[d]
-    fill(scores[:width], 0.0)
+    for a in range(width):
+        scores[a] = 0.0
     if decisions.each[d]:
         for a in range(width):
             for k in range(vectors.ptr[vector + a], vectors.ptr[vector + a + 1]):
                 scores[a] += vectors.value[k] * weights[origin + vectors.column[k] * stride]
     else:
-        for k in range(vectors.ptr[vector], vectors.ptr[vector + 1]):
-            at = origin + vectors.column[k] * stride
-            for b in range(width):
-                scores[b] += vectors.value[k] * weights[at + b]
+        add_rows(scores, width, weights, origin, stride, vectors, vector)
     best = 0
     for a in range(1, width):
         if scores[a] > scores[best]:

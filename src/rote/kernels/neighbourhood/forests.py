@@ -312,7 +312,8 @@ def pass_up(graph: Graph, gold: Ints, forest: Forest, members: Ints) -> tuple[fl
         best_across(
             forest.message[:wide],
             forest.belief[first : first + graph.sizes[child]],
-            forest.edges[edge : edge + graph.sizes[child] * wide],
+            forest.edges,
+            edge,
             wide,
             1,
         )
