@@ -27,6 +27,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.lazy_rows import LazyRows
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -78,6 +79,13 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
+        if not LazyRows().accepts(problem.space):
+            return self._search(problem)
+        found = LazyRows().answer(problem, NO_CONTEXT)
+        left = _unsettled(found)
+        return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
+
+    def _search(self, problem: Problem) -> Solutions:
         if self.time_limit is not None:
             return _within(float(self.time_limit), problem)
         return portfolio(problem)

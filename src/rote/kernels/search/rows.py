@@ -1,0 +1,156 @@
+"""Outputs that break linear rows, and the two halves of what is left of a set around one.
+
+A set of outputs is a list of closed labels. Where the best output of a set breaks a row, one
+variable of the row parts the set: in one half it adds more to the row than in the other. What the
+rows rule out in a half is closed there at once.
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from rote.types import BoolArray, IntArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import *
+    from rote.kernels.bundles import Questions, RowGroups
+    from rote.kernels.inlined import activity_of, added, is_broken, weight_at
+
+
+def most_broken(labels: Ints, offsets: Ints, rows: RowGroups) -> int:
+    """The row that an output misses by most, or -1 where it obeys all."""
+    worst = 0.0
+    chosen = -1
+    for r in range(rows.lower.shape[0]):
+        activity = activity_of(rows, offsets, r, labels)
+        missed = max(activity - rows.upper[r], rows.lower[r] - activity)
+        if missed > worst:
+            worst = missed
+            chosen = r
+    return chosen
+
+
+def broken_rows(labels: Ints2, offsets: Ints, rows: RowGroups) -> IntArray:
+    """Of each output the row that it misses by most; -1 where it obeys all, or is none itself."""
+    m = labels.shape[0]
+    broken: OutInts = np.full(m, -1, np.int64)
+    with cython.nogil:
+        for i in range(m):
+            if labels.shape[1] > 0 and labels[i, 0] >= 0:
+                broken[i] = most_broken(labels[i], offsets, rows)
+    return np.asarray(broken)
+
+
+def split_group(
+    questions: Questions, i: Int, labels: Ints, row: Int, offsets: Ints, rows: RowGroups
+) -> int:
+    """The group of a broken row whose variable is to part the outputs of input i.
+
+    Where the row has too much, this is the variable that loses most by adding less; where it has
+    too little, the one that loses least by adding more.
+    """
+    too_much: Bool = activity_of(rows, offsets, row, labels) > rows.upper[row]
+    best: float = -inf
+    chosen = -1
+    for g in range(rows.ptr[row], rows.ptr[row + 1]):
+        v = rows.variable[g]
+        part = offsets[v] + labels[v]
+        own = added(rows, g, part)
+        other: float = -inf
+        at = rows.start[g]
+        for e in range(offsets[v], offsets[v + 1]):
+            weight, at = weight_at(rows, g, at, e)
+            if questions.closed[i, e] or not (weight < own if too_much else weight > own):
+                continue
+            other = max(other, questions.scores[i, e])
+        if other > -inf:
+            lost: float = questions.scores[i, part] - other
+            if not too_much:
+                lost = -lost
+            if chosen < 0 or lost > best:
+                best = lost
+                chosen = g
+    return chosen
+
+
+def propagate(closed: OutFlags, offsets: Ints, rows: RowGroups, open_weights: OutFloats) -> bool:
+    """Close the labels that no output can have; whether there may be an output.
+
+    ``open_weights`` is room for the least and the most of each group.
+    """
+    groups = rows.variable.shape[0]
+    changed: Bool = True
+    while changed:
+        changed = False
+        for r in range(rows.lower.shape[0]):
+            low = 0.0
+            high = 0.0
+            for g in range(rows.ptr[r], rows.ptr[r + 1]):
+                v = rows.variable[g]
+                least = inf
+                most = -inf
+                at = rows.start[g]
+                for e in range(offsets[v], offsets[v + 1]):
+                    weight, at = weight_at(rows, g, at, e)
+                    if not closed[e]:
+                        least = min(least, weight)
+                        most = max(most, weight)
+                if least == inf:
+                    return False
+                open_weights[g] = least
+                open_weights[groups + g] = most
+                low += least
+                high += most
+            if is_broken(rows, r, low, high):
+                return False
+            if low >= rows.lower[r] and high <= rows.upper[r]:
+                continue
+            for g in range(rows.ptr[r], rows.ptr[r + 1]):
+                v = rows.variable[g]
+                at = rows.start[g]
+                rest_low = low - open_weights[g]
+                rest_high = high - open_weights[groups + g]
+                for e in range(offsets[v], offsets[v + 1]):
+                    weight, at = weight_at(rows, g, at, e)
+                    if closed[e]:
+                        continue
+                    if is_broken(rows, r, rest_low + weight, rest_high + weight):
+                        closed[e] = True
+                        changed = True
+    return True
+
+
+def halves(
+    questions: Questions, labels: Ints2, broken: Ints, offsets: Ints, rows: RowGroups
+) -> tuple[BoolArray, BoolArray]:
+    """The closed labels of two halves around each output, of shape (2 m, labels), and which may do.
+
+    Input i has ``questions.closed[i]``, and its output breaks the row ``broken[i]``. Its halves are
+    2 i and 2 i + 1: where a variable adds as much as in the output or yet more to what is wrong,
+    and where it does not.
+    """
+    m, count = labels.shape[0], questions.closed.shape[1]
+    closed = flags2(2 * m, count)
+    possible: OutFlags = np.zeros(2 * m, np.bool_)
+    room = floats(2 * rows.variable.shape[0])
+    with cython.nogil:
+        for i in range(m):
+            r = broken[i]
+            g = split_group(questions, i, labels[i], r, offsets, rows)
+            if g < 0:
+                continue
+            too_much: Bool = activity_of(rows, offsets, r, labels[i]) > rows.upper[r]
+            v = rows.variable[g]
+            own = added(rows, g, offsets[v] + labels[i, v])
+            for half in range(2):
+                for e in range(count):
+                    closed[2 * i + half, e] = questions.closed[i, e]
+                at = rows.start[g]
+                for e in range(offsets[v], offsets[v + 1]):
+                    weight, at = weight_at(rows, g, at, e)
+                    better: Bool = weight < own if too_much else weight > own
+                    if better == (half == 0):
+                        closed[2 * i + half, e] = True
+                possible[2 * i + half] = propagate(closed[2 * i + half], offsets, rows, room)
+    return np.asarray(closed).view(np.bool_), np.asarray(possible).view(np.bool_)
