@@ -10,6 +10,7 @@ another output may be within a tie, the lexicographically first is looked for.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import ClassVar, NamedTuple, Protocol
@@ -23,13 +24,15 @@ from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tie_breaking import first_by_search, lexicographic_first
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
-from rote.kernels.bundles import RowGroups
+from rote.kernels.bundles import Questions, RowGroups
+from rote.kernels.dp.elimination import max_marginals
 from rote.kernels.search.rows import broken_rows, halves
 from rote.settings import whole
+from rote.space.language import Rule
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import group_rows, split
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, readonly
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 FEW_CANDIDATES = 1 << 12  # of an elimination of all variables; beyond, only of the cheap ones
 NODES = 1 << 10  # of a search without the rows
@@ -108,61 +111,78 @@ class LazyRows(Engine):
         found = search(parted.plan, relaxed, floors, None, NODES)
         best = _Best(*found, np.zeros(len(problem), np.bool_))
         hard = np.flatnonzero(rows.broken(best.labels) >= 0)
+        if not len(hard):
+            return best
         best.branched[hard] = True
-        values = parted.space.known_value(problem.scores, best.labels)
-        closed = problem.closed_labels
-        waiting = {
-            i: [_Set(-values[i], 0, best.labels[i].copy(), closed[i], bool(best.doubtful[i]))]
-            for i in hard.tolist()
-            if best.complete[i]
-        }
+        number = itertools.count()
+        heaps = {}
+        values = problem.space.known_value(problem.scores[hard], best.labels[hard])
+        closed = problem.rows(hard).closed_labels
+        for k, i in enumerate(hard.tolist()):
+            if best.complete[i]:
+                labels, doubtful = best.labels[i].copy(), bool(best.doubtful[i])
+                heaps[i] = [_Set(-values[k], next(number), closed[k], labels, doubtful)]
         best.labels[hard] = -1
-        solved = dict.fromkeys(waiting, 1)
-        while waiting:
-            tops = {i: heappop(sets) for i, sets in waiting.items()}
-            broken = rows.broken(np.stack([top.labels for top in tops.values()]))
-            parts = []
-            for row, (i, top) in zip(broken.tolist(), tops.items(), strict=True):
+        solved = dict.fromkeys(heaps, 1)
+        while heaps:
+            asked = []
+            for i, heap in heaps.items():
+                while heap and heap[0].labels is None:
+                    asked.append((i, heappop(heap)))
+            if asked:
+                inputs = np.array([i for i, _ in asked])
+                part = relaxed.rows(inputs).changed(closed=_stack([s.closed for _, s in asked]))
+                found = search(parted.plan, part, floors[inputs], None, NODES)
+                values = problem.space.known_value(part.scores, found.labels)
+                for k, (i, one) in enumerate(asked):
+                    solved[i] += 1
+                    best.complete[i] &= found.complete[k]
+                    if values[k] > -np.inf:
+                        labels, doubtful = found.labels[k], bool(found.doubtful[k])
+                        one = one._replace(loss=-values[k], labels=labels, doubtful=doubtful)
+                        heappush(heaps[i], one)
+            for i in [i for i, heap in heaps.items() if not heap or not best.complete[i]]:
+                del heaps[i]
+            tops = [(i, heap) for i, heap in heaps.items() if heap[0].labels is not None]
+            if not tops:
+                continue
+            labels = _stack([heap[0].labels for _, heap in tops])
+            broken = rows.broken(labels)
+            for row, (i, heap) in zip(broken.tolist(), tops, strict=True):
+                top = heap[0]
                 if row < 0:
-                    others = max((-other.loss for other in waiting.pop(i)), default=-np.inf)
+                    tie = 2 * problem.ties[i]
                     best.labels[i], best.bound[i] = top.labels, -top.loss
-                    best.doubtful[i] = top.doubtful or others >= -top.loss - 2 * problem.ties[i]
-                elif solved[i] + 2 > self.set_limit:
-                    best.complete[i], best.bound[i] = False, -top.loss
-                    del waiting[i]
+                    best.doubtful[i] = top.doubtful or any(
+                        s.loss <= top.loss + tie for s in heap[1:]
+                    )
+                elif solved[i] < self.set_limit:
+                    continue
                 else:
-                    parts.append((i, top, row))
-            if not parts:
-                break
-            inputs = np.array([i for i, _, _ in parts])
-            closed = np.stack([top.closed for _, top, _ in parts])
-            outputs = readonly(np.stack([top.labels for _, top, _ in parts]))
-            asked = relaxed.rows(inputs).changed(closed=readonly(closed))
-            closed, possible = halves(
-                asked.questions,
-                outputs,
-                readonly(np.array([row for *_, row in parts])),
+                    best.complete[i], best.bound[i] = False, -top.loss
+                del heaps[i]
+            kept = np.flatnonzero([i in heaps for i, _ in tops])
+            if not len(kept):
+                continue
+            tops = [tops[k] for k in kept]
+            sets = [heappop(heap) for _, heap in tops]
+            part = relaxed.rows([i for i, _ in tops])
+            part = part.changed(closed=_stack([s.closed for s in sets]))
+            questions, exact = part.questions, not len(parted.plan.core.variables)
+            if exact:
+                marginals = max_marginals(questions, part.space.labels, parted.plan.steps)
+                questions = Questions(readonly(marginals), questions.closed, questions.ties)
+            closed, losses = halves(
+                questions,
+                readonly(labels[kept]),
+                readonly(broken[kept]),
                 problem.space.offsets,
                 rows.groups,
             )
-            inputs, closed = np.repeat(inputs, 2)[possible], readonly(closed[possible])
-            asked = relaxed.rows(inputs).changed(closed=closed)
-            found = search(parted.plan, asked, floors[inputs], None, NODES)
-            values = parted.space.known_value(asked.scores, found.labels)
-            for k, i in enumerate(inputs.tolist()):
-                solved[i] += 1
-                if not found.complete[k]:
-                    best.complete[i] = False
-                elif values[k] > -np.inf:
-                    one = _Set(
-                        -values[k], solved[i], found.labels[k], closed[k], bool(found.doubtful[k])
-                    )
-                    heappush(waiting[i], one)
-            for i, top, _ in parts:
-                if not best.complete[i]:
-                    best.bound[i] = -top.loss
-                if not best.complete[i] or not waiting[i]:
-                    del waiting[i]
+            for k, loss in enumerate(losses.tolist()):
+                if loss < np.inf:
+                    above = sets[k // 2].loss + (max(0.0, loss) if exact else 0.0)
+                    heappush(tops[k // 2][1], _Set(above, next(number), closed[k]))
         return best
 
 
@@ -177,13 +197,13 @@ class _Best(NamedTuple):
 
 
 class _Set(NamedTuple):
-    """A set of outputs, by its closed labels, and the best of them without the rows."""
+    """A set of outputs, by its closed labels, and the best of them without the rows, if solved."""
 
-    loss: float  # its value, with the sign changed
+    loss: float  # its value with the sign changed; before, a bound on that
     number: int
-    labels: IntArray
     closed: BoolArray
-    doubtful: bool
+    labels: IntArray | None = None
+    doubtful: bool = False
 
 
 class _Pool:
@@ -222,8 +242,24 @@ def _parted(space: Space) -> _Parted:
     _, long_rules = split(space.sizes, [named.rule for named in space.rules])
     # A rule with auxiliary columns says nothing of labels by rows alone, and stays.
     lazy = [rule for rule in long_rules if not lower(sizes, [rule]).auxiliary]
-    rest = tuple(n for n in space.rules if not any(n.rule is rule for rule in lazy))
-    relaxed = Space(space.variables, space.factors, rest)
+    relaxed, plan = _without(space, lazy)
+    # So does one whose variables are searched in any case: left out, it would save nothing.
+    left = set(plan.core.variables.tolist())
+    kept = [rule for rule in lazy if all(v.index in left for v in rule.variables)]
+    if kept:
+        lazy = [rule for rule in lazy if not any(rule is other for other in kept)]
+        relaxed, plan = _without(space, lazy)
     rows = lower(sizes, lazy)
-    plan = full_plan(relaxed, FEW_CANDIDATES) or partial_plan(relaxed)
     return _Parted(relaxed, plan, rows, group_rows(rows, space.sizes))
+
+
+def _without(space: Space, rules: list[Rule]) -> tuple[Space, Plan]:
+    """The space without some of its rules, and what can be eliminated there."""
+    gone = set(map(id, rules))
+    rest = tuple(named for named in space.rules if id(named.rule) not in gone)
+    relaxed = Space(space.variables, space.factors, rest)
+    return relaxed, full_plan(relaxed, FEW_CANDIDATES) or partial_plan(relaxed)
+
+
+def _stack(arrays: list[AnyArray]) -> AnyArray:
+    return readonly(np.stack(arrays))

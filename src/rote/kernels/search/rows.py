@@ -10,7 +10,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from rote.types import BoolArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
@@ -43,35 +43,42 @@ def broken_rows(labels: Ints2, offsets: Ints, rows: RowGroups) -> IntArray:
 
 
 def split_group(
-    questions: Questions, i: Int, labels: Ints, row: Int, offsets: Ints, rows: RowGroups
-) -> int:
-    """The group of a broken row whose variable is to part the outputs of input i.
+    values: Floats, closed: Flags, labels: Ints, row: Int, offsets: Ints, rows: RowGroups
+) -> tuple[int, float, float]:
+    """The group of a broken row whose variable is to part a set, what it loses, and the others.
 
-    Where the row has too much, this is the variable that loses most by adding less; where it has
-    too little, the one that loses least by adding more.
+    A variable loses the difference between the ``values`` of its label and of the best one that
+    adds less to a row with too much, or more to a row with too little. Where the row has too much,
+    the variable that loses most is taken, otherwise the one that loses least; of the others it is
+    said how little any of them loses. The group is -1 where none can change.
     """
     too_much: Bool = activity_of(rows, offsets, row, labels) > rows.upper[row]
-    best: float = -inf
     chosen = -1
+    taken = inf
+    least = inf  # loss of all groups, and of all but that one
+    second = inf
     for g in range(rows.ptr[row], rows.ptr[row + 1]):
         v = rows.variable[g]
-        part = offsets[v] + labels[v]
-        own = added(rows, g, part)
-        other: float = -inf
+        own = added(rows, g, offsets[v] + labels[v])
+        other = -inf
         at = rows.start[g]
         for e in range(offsets[v], offsets[v + 1]):
             weight, at = weight_at(rows, g, at, e)
-            if questions.closed[i, e] or not (weight < own if too_much else weight > own):
-                continue
-            other = max(other, questions.scores[i, e])
-        if other > -inf:
-            lost: float = questions.scores[i, part] - other
-            if not too_much:
-                lost = -lost
-            if chosen < 0 or lost > best:
-                best = lost
-                chosen = g
-    return chosen
+            better: Bool = weight < own if too_much else weight > own
+            if better and not closed[e]:
+                other = max(other, values[e])
+        if other == -inf:
+            continue
+        lost = values[offsets[v] + labels[v]] - other
+        if chosen < 0 or (lost > taken if too_much else lost < taken):
+            chosen = g
+            taken = lost
+        if lost < least:
+            second = least
+            least = lost
+        elif lost < second:
+            second = lost
+    return chosen, taken, second if taken == least else least
 
 
 def propagate(closed: OutFlags, offsets: Ints, rows: RowGroups, open_weights: OutFloats) -> bool:
@@ -123,21 +130,24 @@ def propagate(closed: OutFlags, offsets: Ints, rows: RowGroups, open_weights: Ou
 
 def halves(
     questions: Questions, labels: Ints2, broken: Ints, offsets: Ints, rows: RowGroups
-) -> tuple[BoolArray, BoolArray]:
-    """The closed labels of two halves around each output, of shape (2 m, labels), and which may do.
+) -> tuple[BoolArray, FloatArray]:
+    """The closed labels of the two halves of each set, of shape (2 m, labels), and their losses.
 
-    Input i has ``questions.closed[i]``, and its output breaks the row ``broken[i]``. Its halves are
-    2 i and 2 i + 1: where a variable adds as much as in the output or yet more to what is wrong,
-    and where it does not.
+    Set i has ``questions.closed[i]``, its output breaks the row ``broken[i]``, and a variable parts
+    it by what it adds to that row. Half 2 i + 1 is where this is better than in the output, and
+    half 2 i where it is not, so that it must be for another variable. Losses are those of
+    `split_group`, in terms of ``questions.scores``; inf for a half that has no output.
     """
     m, count = labels.shape[0], questions.closed.shape[1]
     closed = flags2(2 * m, count)
-    possible: OutFlags = np.zeros(2 * m, np.bool_)
+    losses: OutFloats = np.full(2 * m, inf)
     room = floats(2 * rows.variable.shape[0])
     with cython.nogil:
         for i in range(m):
             r = broken[i]
-            g = split_group(questions, i, labels[i], r, offsets, rows)
+            g, taken, others = split_group(
+                questions.scores[i], questions.closed[i], labels[i], r, offsets, rows
+            )
             if g < 0:
                 continue
             too_much: Bool = activity_of(rows, offsets, r, labels[i]) > rows.upper[r]
@@ -152,5 +162,6 @@ def halves(
                     better: Bool = weight < own if too_much else weight > own
                     if better == (half == 0):
                         closed[2 * i + half, e] = True
-                possible[2 * i + half] = propagate(closed[2 * i + half], offsets, rows, room)
-    return np.asarray(closed).view(np.bool_), np.asarray(possible).view(np.bool_)
+                if propagate(closed[2 * i + half], offsets, rows, room):
+                    losses[2 * i + half] = taken if half == 1 else others
+    return np.asarray(closed).view(np.bool_), np.asarray(losses)
