@@ -27,7 +27,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.lazy_rows import LazyRows
+from rote.inference.exact.lazy_rows import lazy_rows_for
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -79,9 +79,10 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
-        if not LazyRows().accepts(problem.space):
+        lazy = lazy_rows_for(problem.space)
+        if lazy is None:
             return self._search(problem)
-        found = LazyRows().answer(problem, NO_CONTEXT)
+        found = lazy.answer(problem, NO_CONTEXT)
         left = _unsettled(found)
         return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
 

@@ -27,7 +27,7 @@ from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.bundles import Questions, RowGroups
 from rote.kernels.dp.elimination import max_marginals
 from rote.kernels.search.rows import broken_rows, halves
-from rote.settings import whole
+from rote.settings import optional, whole
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import group_rows, split
@@ -35,6 +35,10 @@ from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 FEW_CANDIDATES = 1 << 12  # of an elimination of all variables; beyond, only of the cheap ones
+# Candidates of an elimination, all and for each variable; where there are fewer, a search with the
+# rows is faster.
+CANDIDATES_THAT_PAY, CANDIDATES_EACH = 512, 12
+FEW_MISSED = 2
 NODES = 1 << 10  # of a search without the rows
 
 
@@ -59,14 +63,18 @@ class LazyRows(Engine):
     set_limit
         How many sets of outputs of one input are solved, at least 1. Beyond, the answer is without
         proof.
+    missed_limit
+        By how much all rows together may be missed by the output without them, at least 1; None is
+        no limit. Where it is more, the answer is without proof as well.
     separator
         Rules beside those of the space, looked at when an output is there; None has none.
     """
 
     set_limit: int = 64
+    missed_limit: int | None = None
     separator: Separator | None = field(default=None, compare=False)
 
-    checks: ClassVar = {"set_limit": whole(1)}
+    checks: ClassVar = {"set_limit": whole(1), "missed_limit": optional(whole(1))}
 
     def refuses(self, space: Space) -> str | None:
         if self.separator is not None or len(_parted(space).rows):
@@ -110,10 +118,13 @@ class LazyRows(Engine):
         relaxed = problem.with_space(parted.space)
         found = search(parted.plan, relaxed, floors, None, NODES)
         best = _Best(*found, np.zeros(len(problem), np.bool_))
-        hard = np.flatnonzero(rows.broken(best.labels) >= 0)
+        broken, missed = rows.broken(best.labels)
+        hard = np.flatnonzero(broken >= 0)
         if not len(hard):
             return best
         best.branched[hard] = True
+        if self.missed_limit is not None:
+            best.complete[hard] &= missed[hard] <= self.missed_limit
         number = itertools.count()
         heaps = {}
         values = problem.space.known_value(problem.scores[hard], best.labels[hard])
@@ -147,7 +158,7 @@ class LazyRows(Engine):
             if not tops:
                 continue
             labels = _stack([heap[0].labels for _, heap in tops])
-            broken = rows.broken(labels)
+            broken, _ = rows.broken(labels)
             for row, (i, heap) in zip(broken.tolist(), tops, strict=True):
                 top = heap[0]
                 if row < 0:
@@ -186,6 +197,22 @@ class LazyRows(Engine):
         return best
 
 
+@once_per_space
+def lazy_rows_for(space: Space) -> LazyRows | None:
+    """The engine for a space where leaving its long rules out saves work, else None."""
+    if not len(space.network.rows):
+        return None
+    parted = _parted(space)
+    steps = parted.plan.steps
+    entries, candidates = np.asarray(steps.entry_ptr), np.asarray(steps.candidate_ptr)
+    joined = np.diff(candidates[entries])[np.diff(entries) > 1].sum()
+    least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
+    if not len(parted.rows) or joined < least:
+        return None
+    # Where tables are so small that all variables are eliminated, the search is not slow either.
+    return LazyRows(missed_limit=None if len(parted.plan.core.variables) else FEW_MISSED)
+
+
 class _Best(NamedTuple):
     """What `Found` has, and for which inputs the output without the rows would not do."""
 
@@ -214,9 +241,9 @@ class _Pool:
         self.space, self.separator = space, separator
         self.rows, self.groups = parted.rows, parted.groups
 
-    def broken(self, labels: IntArray) -> IntArray:
-        """Of each output the row that it misses by most; -1 where it breaks none."""
-        found = broken_rows(labels, self.space.offsets, self.groups)
+    def broken(self, labels: IntArray) -> tuple[IntArray, FloatArray]:
+        """Of each output the row that it misses by most, -1 for none, and by how much it misses."""
+        found, missed = broken_rows(labels, self.space.offsets, self.groups)
         if self.separator is not None:
             for i in np.flatnonzero((found < 0) & (labels >= 0).all(axis=1)).tolist():
                 more = self.separator.broken(labels[i])
@@ -224,7 +251,7 @@ class _Pool:
                     found[i] = len(self.rows)
                     self.rows = stacked(self.rows, more)
             self.groups = group_rows(self.rows, self.space.sizes)
-        return found
+        return found, missed
 
 
 class _Parted(NamedTuple):

@@ -18,28 +18,34 @@ if not cython.compiled:
     from rote.kernels.inlined import activity_of, added, is_broken, weight_at
 
 
-def most_broken(labels: Ints, offsets: Ints, rows: RowGroups) -> int:
-    """The row that an output misses by most, or -1 where it obeys all."""
+def most_broken(labels: Ints, offsets: Ints, rows: RowGroups) -> tuple[int, float]:
+    """The row that an output misses by most, or -1 where it obeys all, and by how much all."""
     worst = 0.0
+    total = 0.0
     chosen = -1
     for r in range(rows.lower.shape[0]):
         activity = activity_of(rows, offsets, r, labels)
         missed = max(activity - rows.upper[r], rows.lower[r] - activity)
+        total += max(0.0, missed)
         if missed > worst:
             worst = missed
             chosen = r
-    return chosen
+    return chosen, total
 
 
-def broken_rows(labels: Ints2, offsets: Ints, rows: RowGroups) -> IntArray:
-    """Of each output the row that it misses by most; -1 where it obeys all, or is none itself."""
+def broken_rows(labels: Ints2, offsets: Ints, rows: RowGroups) -> tuple[IntArray, FloatArray]:
+    """Of each output the row that it misses by most, and by how much it misses all together.
+
+    The row is -1 where the output obeys all, or is none itself.
+    """
     m = labels.shape[0]
     broken: OutInts = np.full(m, -1, np.int64)
+    missed: OutFloats = np.zeros(m)
     with cython.nogil:
         for i in range(m):
             if labels.shape[1] > 0 and labels[i, 0] >= 0:
-                broken[i] = most_broken(labels[i], offsets, rows)
-    return np.asarray(broken)
+                broken[i], missed[i] = most_broken(labels[i], offsets, rows)
+    return np.asarray(broken), np.asarray(missed)
 
 
 def split_group(
