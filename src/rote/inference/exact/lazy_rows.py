@@ -213,6 +213,11 @@ def lazy_rows_for(space: Space) -> LazyRows | None:
     return LazyRows(missed_limit=None if len(parted.plan.core.variables) else FEW_MISSED)
 
 
+def without_long_rules(space: Space) -> Space:
+    """The space without the rules that `LazyRows` leaves out."""
+    return _parted(space).space
+
+
 class _Best(NamedTuple):
     """What `Found` has, and for which inputs the output without the rows would not do."""
 
