@@ -5,8 +5,10 @@
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. Branch and bound, after eliminating cheap variables.
-7. The integer program.
+6. One of these without the rules over many variables, where its output obeys them or few sets of
+   outputs are left to look at (`rote.inference.exact.lazy_rows`).
+7. Branch and bound, after eliminating cheap variables.
+8. The integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
 takes a second. So they take turns, each given more than it had before, and an input takes a few
@@ -82,6 +84,8 @@ class Exact(Engine):
         lazy = lazy_rows_for(problem.space)
         if lazy is None:
             return self._search(problem)
+        if self.time_limit is not None:
+            lazy = replace(lazy, set_limit=1)  # it does not look at the clock
         found = lazy.answer(problem, NO_CONTEXT)
         left = _unsettled(found)
         return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found

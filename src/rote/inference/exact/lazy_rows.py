@@ -115,98 +115,29 @@ class LazyRows(Engine):
     def _best(self, problem: Problem, floors: FloatArray, rows: _Pool) -> _Best:
         """A best output of each input, if it is above its floor."""
         parted = _parted(problem.space)
-        relaxed = problem.with_space(parted.space)
-        found = search(parted.plan, relaxed, floors, None, NODES)
+        found = search(parted.plan, problem.with_space(parted.space), floors, None, NODES)
         best = _Best(*found, np.zeros(len(problem), np.bool_))
         broken, missed = rows.broken(best.labels)
         hard = np.flatnonzero(broken >= 0)
-        if not len(hard):
-            return best
-        best.branched[hard] = True
-        if self.missed_limit is not None:
-            best.complete[hard] &= missed[hard] <= self.missed_limit
-        number = itertools.count()
-        heaps = {}
-        values = problem.space.known_value(problem.scores[hard], best.labels[hard])
-        closed = problem.rows(hard).closed_labels
-        for k, i in enumerate(hard.tolist()):
-            if best.complete[i]:
-                labels, doubtful = best.labels[i].copy(), bool(best.doubtful[i])
-                heaps[i] = [_Set(-values[k], next(number), closed[k], labels, doubtful)]
-        best.labels[hard] = -1
-        solved = dict.fromkeys(heaps, 1)
-        while heaps:
-            asked = []
-            for i, heap in heaps.items():
-                while heap and heap[0].labels is None:
-                    asked.append((i, heappop(heap)))
-            if asked:
-                inputs = np.array([i for i, _ in asked])
-                part = relaxed.rows(inputs).changed(closed=_stack([s.closed for _, s in asked]))
-                found = search(parted.plan, part, floors[inputs], None, NODES)
-                values = problem.space.known_value(part.scores, found.labels)
-                for k, (i, one) in enumerate(asked):
-                    solved[i] += 1
-                    best.complete[i] &= found.complete[k]
-                    if values[k] > -np.inf:
-                        labels, doubtful = found.labels[k], bool(found.doubtful[k])
-                        one = one._replace(loss=-values[k], labels=labels, doubtful=doubtful)
-                        heappush(heaps[i], one)
-            for i in [i for i, heap in heaps.items() if not heap or not best.complete[i]]:
-                del heaps[i]
-            tops = [(i, heap) for i, heap in heaps.items() if heap[0].labels is not None]
-            if not tops:
-                continue
-            labels = _stack([heap[0].labels for _, heap in tops])
-            broken, _ = rows.broken(labels)
-            for row, (i, heap) in zip(broken.tolist(), tops, strict=True):
-                top = heap[0]
-                if row < 0:
-                    tie = 2 * problem.ties[i]
-                    best.labels[i], best.bound[i] = top.labels, -top.loss
-                    best.doubtful[i] = top.doubtful or any(
-                        s.loss <= top.loss + tie for s in heap[1:]
-                    )
-                elif solved[i] < self.set_limit:
-                    continue
-                else:
-                    best.complete[i], best.bound[i] = False, -top.loss
-                del heaps[i]
-            kept = np.flatnonzero([i in heaps for i, _ in tops])
-            if not len(kept):
-                continue
-            tops = [tops[k] for k in kept]
-            sets = [heappop(heap) for _, heap in tops]
-            part = relaxed.rows([i for i, _ in tops])
-            part = part.changed(closed=_stack([s.closed for s in sets]))
-            questions, exact = part.questions, not len(parted.plan.core.variables)
-            if exact:
-                marginals = max_marginals(questions, part.space.labels, parted.plan.steps)
-                questions = Questions(readonly(marginals), questions.closed, questions.ties)
-            closed, losses = halves(
-                questions,
-                readonly(labels[kept]),
-                readonly(broken[kept]),
-                problem.space.offsets,
-                rows.groups,
-            )
-            for k, loss in enumerate(losses.tolist()):
-                if loss < np.inf:
-                    above = sets[k // 2].loss + (max(0.0, loss) if exact else 0.0)
-                    heappush(tops[k // 2][1], _Set(above, next(number), closed[k]))
+        if len(hard):
+            best.branched[hard] = True
+            if self.missed_limit is not None:
+                best.complete[hard] &= missed[hard] <= self.missed_limit
+            _Branching(problem, floors, rows, best, hard).run(self.set_limit)
         return best
 
 
 @once_per_space
 def lazy_rows_for(space: Space) -> LazyRows | None:
     """The engine for a space where leaving its long rules out saves work, else None."""
-    if not len(space.network.rows):
+    network = space.network
+    least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
+    if not len(network.rows) or network.table_ptr[-1] - network.labels < least:
         return None
     parted = _parted(space)
     steps = parted.plan.steps
     entries, candidates = np.asarray(steps.entry_ptr), np.asarray(steps.candidate_ptr)
     joined = np.diff(candidates[entries])[np.diff(entries) > 1].sum()
-    least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
     if not len(parted.rows) or joined < least:
         return None
     # Where tables are so small that all variables are eliminated, the search is not slow either.
@@ -236,6 +167,105 @@ class _Set(NamedTuple):
     closed: BoolArray
     labels: IntArray | None = None
     doubtful: bool = False
+
+
+class _Branching:
+    """The search for outputs of the hard inputs, all of them together, set by set."""
+
+    def __init__(
+        self, problem: Problem, floors: FloatArray, rows: _Pool, best: _Best, hard: IntArray
+    ) -> None:
+        self.problem, self.floors, self.rows, self.best = problem, floors, rows, best
+        self.parted = _parted(problem.space)
+        self.relaxed = problem.with_space(self.parted.space)
+        self.number = itertools.count()
+        hard = hard[best.complete[hard]]
+        values = problem.space.known_value(problem.scores[hard], best.labels[hard])
+        closed = problem.rows(hard).closed_labels
+        self.heaps = {
+            i: [
+                _Set(
+                    -values[k],
+                    next(self.number),
+                    closed[k],
+                    best.labels[i].copy(),
+                    bool(best.doubtful[i]),
+                )
+            ]
+            for k, i in enumerate(hard.tolist())
+        }
+        self.solved = dict.fromkeys(self.heaps, 1)
+        best.labels[best.branched] = -1
+
+    def run(self, limit: int) -> None:
+        """Until every input has its answer, or so many sets were solved without one."""
+        while self.heaps:
+            self.solve_first()
+            firsts = {i: heap[0] for i, heap in self.heaps.items() if heap[0].labels is not None}
+            if not firsts:
+                continue
+            broken, _ = self.rows.broken(_stack([first.labels for first in firsts.values()]))
+            split = []
+            for row, (i, first) in zip(broken.tolist(), firsts.items(), strict=True):
+                if row < 0:
+                    self.finish(i, first)
+                elif self.solved[i] < limit:
+                    split.append((i, heappop(self.heaps[i]), row))
+                else:
+                    self.best.complete[i], self.best.bound[i] = False, -first.loss
+                    del self.heaps[i]
+            if split:
+                self.split(split)
+
+    def asked(self, inputs: list[int], sets: list[_Set]) -> Problem:
+        """The inputs without the rows, each with the closed labels of a set."""
+        return self.relaxed.rows(inputs).changed(closed=_stack([one.closed for one in sets]))
+
+    def solve_first(self) -> None:
+        """Solve all sets that come before one that is solved; inputs without any are infeasible."""
+        inputs, sets = [], []
+        for i, heap in self.heaps.items():
+            while heap and heap[0].labels is None:
+                inputs.append(i)
+                sets.append(heappop(heap))
+        if sets:
+            part = self.asked(inputs, sets)
+            found = search(self.parted.plan, part, self.floors[inputs], None, NODES)
+            values = part.space.known_value(part.scores, found.labels)
+            for k, (i, one) in enumerate(zip(inputs, sets, strict=True)):
+                self.solved[i] += 1
+                self.best.complete[i] &= found.complete[k]
+                if values[k] > -np.inf:
+                    more = {"labels": found.labels[k], "doubtful": bool(found.doubtful[k])}
+                    heappush(self.heaps[i], one._replace(loss=-values[k], **more))
+        over = [i for i, heap in self.heaps.items() if not heap or not self.best.complete[i]]
+        for i in over:
+            del self.heaps[i]
+
+    def finish(self, i: int, first: _Set) -> None:
+        """Take the first output that obeys all rows."""
+        near = first.loss + 2 * self.problem.ties[i]
+        others = any(one is not first and one.loss <= near for one in self.heaps.pop(i))
+        self.best.labels[i], self.best.bound[i] = first.labels, -first.loss
+        self.best.doubtful[i] = first.doubtful or others
+
+    def split(self, split: list[tuple[int, _Set, int]]) -> None:
+        """Part sets around outputs that break a row: each is an input, its set and the row."""
+        inputs, sets, broken = map(list, zip(*split, strict=True))
+        part = self.asked(inputs, sets)
+        questions, plan = part.questions, self.parted.plan
+        eliminated = not len(plan.core.variables)
+        if eliminated:
+            marginals = max_marginals(questions, part.space.labels, plan.steps)
+            questions = Questions(readonly(marginals), questions.closed, questions.ties)
+        outputs = _stack([one.labels for one in sets])
+        rows = readonly(np.array(broken))
+        closed, losses = halves(questions, outputs, rows, part.space.offsets, self.rows.groups)
+        for k, loss in enumerate(losses.tolist()):
+            if loss < np.inf:
+                # Losses of max-marginals are those of the half; others say only where to part.
+                bound = sets[k // 2].loss + (max(0.0, loss) if eliminated else 0.0)
+                heappush(self.heaps[inputs[k // 2]], _Set(bound, next(self.number), closed[k]))
 
 
 class _Pool:
