@@ -159,10 +159,19 @@ def test_a_rule_whose_variables_are_searched_anyway_is_not_left_out():
     assert lazy_rows_for(entity_relation_space(8, rules=lives_in_one_place)) is not None
 
 
+def test_short_counts_are_left_out_as_well_where_tables_would_join_too_much():
+    space = entity_relation_space(4, rules=lives_in_one_place)
+    assert not len(space.network.rows)
+    scores = np.random.default_rng(2).normal(size=(20, space.parts))
+    found, best = Exact().solve(space, scores), BranchAndBound().solve(space, scores)
+    assert found.labels.tolist() == best.labels.tolist()
+    assert FoundBy.ELIMINATION in found.source
+
+
 def test_spaces_without_long_rules_are_not_for_it():
     space = tagger(5, 3)
     assert lazy_rows_for(space) is None
-    with pytest.raises(UnsupportedSpace, match="too long for a table"):
+    with pytest.raises(UnsupportedSpace, match="counts and rules too long for a table"):
         LazyRows().solve(space, np.zeros(space.parts))
 
 

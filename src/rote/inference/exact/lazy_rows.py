@@ -1,6 +1,6 @@
 """Rules over many variables, left out until an output breaks them.
 
-A rule that is too long for a table, such as a count, joins variables that could otherwise be
+A count, or a rule that is too long for a table, joins variables that could otherwise be
 eliminated. `LazyRows` solves the space without such rules and looks at their rows afterwards. An
 output that obeys them is the answer. Where it breaks one, a variable of that row parts the outputs
 that are left into two sets, by closed labels; each is solved without the rows again, and the best
@@ -28,7 +28,7 @@ from rote.kernels.bundles import Questions, RowGroups
 from rote.kernels.dp.elimination import max_marginals
 from rote.kernels.search.rows import broken_rows, halves
 from rote.settings import optional, whole
-from rote.space.language import Rule
+from rote.space.language import Linear, Rule
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import group_rows, split
 from rote.space.space import Space
@@ -79,7 +79,7 @@ class LazyRows(Engine):
     def refuses(self, space: Space) -> str | None:
         if self.separator is not None or len(_parted(space).rows):
             return None
-        return f"LazyRows takes rules that are too long for a table, and {space!r} has none"
+        return f"LazyRows takes counts and rules too long for a table, and {space!r} has none"
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         rows = _Pool(problem.space, self.separator)
@@ -132,7 +132,7 @@ def lazy_rows_for(space: Space) -> LazyRows | None:
     """The engine for a space where leaving its long rules out saves work, else None."""
     network = space.network
     least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
-    if not len(network.rows) or network.table_ptr[-1] - network.labels < least:
+    if network.table_ptr[-1] - network.labels < least or not _rules_over_many(space):
         return None
     parted = _parted(space)
     steps = parted.plan.steps
@@ -144,7 +144,7 @@ def lazy_rows_for(space: Space) -> LazyRows | None:
     return LazyRows(missed_limit=None if len(parted.plan.core.variables) else FEW_MISSED)
 
 
-def without_long_rules(space: Space) -> Space:
+def without_rules_over_many(space: Space) -> Space:
     """The space without the rules that `LazyRows` leaves out."""
     return _parted(space).space
 
@@ -167,6 +167,12 @@ class _Set(NamedTuple):
     closed: BoolArray
     labels: IntArray | None = None
     doubtful: bool = False
+
+    @property
+    def output(self) -> IntArray:
+        """The best output of a set that is solved."""
+        assert self.labels is not None
+        return self.labels
 
 
 class _Branching:
@@ -204,7 +210,7 @@ class _Branching:
             firsts = {i: heap[0] for i, heap in self.heaps.items() if heap[0].labels is not None}
             if not firsts:
                 continue
-            broken, _ = self.rows.broken(_stack([first.labels for first in firsts.values()]))
+            broken, _ = self.rows.broken(_stack([first.output for first in firsts.values()]))
             split = []
             for row, (i, first) in zip(broken.tolist(), firsts.items(), strict=True):
                 if row < 0:
@@ -246,7 +252,7 @@ class _Branching:
         """Take the first output that obeys all rows."""
         near = first.loss + 2 * self.problem.ties[i]
         others = any(one is not first and one.loss <= near for one in self.heaps.pop(i))
-        self.best.labels[i], self.best.bound[i] = first.labels, -first.loss
+        self.best.labels[i], self.best.bound[i] = first.output, -first.loss
         self.best.doubtful[i] = first.doubtful or others
 
     def split(self, split: list[tuple[int, _Set, int]]) -> None:
@@ -258,7 +264,7 @@ class _Branching:
         if eliminated:
             marginals = max_marginals(questions, part.space.labels, plan.steps)
             questions = Questions(readonly(marginals), questions.closed, questions.ties)
-        outputs = _stack([one.labels for one in sets])
+        outputs = _stack([one.output for one in sets])
         rows = readonly(np.array(broken))
         closed, losses = halves(questions, outputs, rows, part.space.offsets, self.rows.groups)
         for k, loss in enumerate(losses.tolist()):
@@ -301,26 +307,32 @@ class _Parted(NamedTuple):
 @once_per_space
 def _parted(space: Space) -> _Parted:
     sizes = space.sizes.tolist()
-    _, long_rules = split(space.sizes, [named.rule for named in space.rules])
     # A rule with auxiliary columns says nothing of labels by rows alone, and stays.
-    lazy = [rule for rule in long_rules if not lower(sizes, [rule]).auxiliary]
-    relaxed, plan = _without(space, lazy)
-    # So does one whose variables are searched in any case: left out, it would save nothing.
-    left = set(plan.core.variables.tolist())
+    lazy = [rule for rule in _rules_over_many(space) if not lower(sizes, [rule]).auxiliary]
+    relaxed = _without(space, lazy)
+    # So does one whose variables a search has in any case: left out, it would save nothing.
+    left = set(partial_plan(relaxed).core.variables.tolist())
     kept = [rule for rule in lazy if all(v.index in left for v in rule.variables)]
     if kept:
         lazy = [rule for rule in lazy if not any(rule is other for other in kept)]
-        relaxed, plan = _without(space, lazy)
+        relaxed = _without(space, lazy)
     rows = lower(sizes, lazy)
+    plan = full_plan(relaxed, FEW_CANDIDATES) or partial_plan(relaxed)
     return _Parted(relaxed, plan, rows, group_rows(rows, space.sizes))
 
 
-def _without(space: Space, rules: list[Rule]) -> tuple[Space, Plan]:
-    """The space without some of its rules, and what can be eliminated there."""
+def _rules_over_many(space: Space) -> list[Rule]:
+    """Rules that are too long for a table, and counts of more than two variables."""
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    counts = [rule for rule in tabled if isinstance(rule, Linear) and len(rule.variables) > 2]
+    return [*counts, *long_rules]
+
+
+def _without(space: Space, rules: list[Rule]) -> Space:
+    """The space without some of its rules."""
     gone = set(map(id, rules))
     rest = tuple(named for named in space.rules if id(named.rule) not in gone)
-    relaxed = Space(space.variables, space.factors, rest)
-    return relaxed, full_plan(relaxed, FEW_CANDIDATES) or partial_plan(relaxed)
+    return Space(space.variables, space.factors, rest)
 
 
 def _stack(arrays: list[AnyArray]) -> AnyArray:

@@ -11,7 +11,7 @@ import numpy as np
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.exact import Exact
-from rote.inference.exact.lazy_rows import without_long_rules
+from rote.inference.exact.lazy_rows import without_rules_over_many
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Problem
 from rote.inference.solutions import Solutions
@@ -59,13 +59,13 @@ def _by_two_passes(problem: Problem) -> FloatArray | None:
 def _by_clamping(problem: Problem) -> FloatArray:
     """One question for each label, but for those whose value is known from the others' answers.
 
-    No label has a value above the one that it has without the long rules. Where an output that
-    has it reaches this, it needs no question of its own.
+    No label has a value above the one that it has without the rules over many variables. Where an
+    output that has it reaches this, it needs no question of its own.
     """
     space, everything = problem.space, problem.open_labels()
     values = np.full(everything.shape, -np.inf)
     own = np.repeat(np.arange(len(space.variables)), space.sizes)
-    upper = _by_two_passes(problem.with_space(without_long_rules(space)))
+    upper = _by_two_passes(problem.with_space(without_rules_over_many(space)))
     enough = np.inf if upper is None else upper - 1e-3 * problem.ties[:, None]
     inputs, labels = np.nonzero(everything)
     batch = max(1, NUMBERS_AT_ONCE // max(1, space.parts))
