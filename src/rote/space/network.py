@@ -125,7 +125,7 @@ class Network:
         places_of = np.bincount(self.scope, minlength=self.variables)
         widest = int(self.sizes.max(initial=1))
         trail = 4 * self.variables + len(self.scope) * (widest + 3)
-        groups_in: IntArray = np.diff(np.asarray(rows.ptr))
+        groups_in = np.bincount(np.asarray(rows.row), minlength=len(self.rows))
         trail += int((groups_in * (2 + groups_in * (widest + 1))).sum())
         return Graph(
             self.sizes,

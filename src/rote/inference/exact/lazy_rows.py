@@ -38,7 +38,7 @@ FEW_CANDIDATES = 1 << 12  # of an elimination of all variables; beyond, only of 
 # Candidates of an elimination, all and for each variable; where there are fewer, a search with the
 # rows is faster.
 CANDIDATES_THAT_PAY, CANDIDATES_EACH = 512, 12
-FEW_MISSED = 2
+FEW_MISSED, MANY_SETS = 2, 256
 NODES = 1 << 10  # of a search without the rows
 
 
@@ -141,7 +141,8 @@ def lazy_rows_for(space: Space) -> LazyRows | None:
     if not len(parted.rows) or joined < least:
         return None
     # Where tables are so small that all variables are eliminated, the search is not slow either.
-    return LazyRows(missed_limit=None if len(parted.plan.core.variables) else FEW_MISSED)
+    eliminated = not len(parted.plan.core.variables)
+    return LazyRows(missed_limit=FEW_MISSED) if eliminated else LazyRows(set_limit=MANY_SETS)
 
 
 def without_rules_over_many(space: Space) -> Space:
