@@ -121,23 +121,12 @@ class Network:
         ahead = np.bincount(self.scope, weights=up, minlength=self.variables)
         behind = np.bincount(self.scope, weights=down, minlength=self.variables)
         share = 1.0 / np.maximum(1.0, np.maximum(ahead, behind))
-        # The columns of a row are sorted, so those of one variable stand together.
-        owner = self.label_variable[self.rows.indices]
-        row = np.repeat(np.arange(len(self.rows)), np.diff(self.rows.indptr))
-        changes = (np.diff(owner, prepend=-1) != 0) | (np.diff(row, prepend=-1) != 0)
-        start = np.flatnonzero(changes)
-        group_row, group_variable = row[start], owner[start]
-        group_start = np.append(start, len(owner)).astype(np.int64)
-        # A label that a row does not mention weighs nothing.
-        absent = np.where(np.diff(group_start) < self.sizes[group_variable], 0.0, np.nan)
-        least = np.fmin(np.minimum.reduceat(self.rows.data, start), absent)
-        most = np.fmax(np.maximum.reduceat(self.rows.data, start), absent)
-        variable_group_ptr, variable_groups = _grouped(group_variable, self.variables)
+        rows = group_rows(self.rows, self.sizes)
         places_of = np.bincount(self.scope, minlength=self.variables)
         widest = int(self.sizes.max(initial=1))
         trail = 4 * self.variables + len(self.scope) * (widest + 3)
-        groups_in = np.bincount(group_row, minlength=len(self.rows))
-        trail += int((2 + groups_in[group_row] * (widest + 1)).sum())
+        groups_in = np.bincount(np.asarray(rows.row), minlength=len(self.rows))
+        trail += int((groups_in * (2 + groups_in * (widest + 1))).sum())
         return Graph(
             self.sizes,
             self.offsets,
@@ -158,20 +147,7 @@ class Network:
                 int((places_of * self.sizes).max(initial=1)),
             ),
             FoundBy(self.allowed, self.gather_ptr, self.gather),
-            RowGroups(
-                self.rows.lower,
-                self.rows.upper,
-                readonly(offsets_from_counts(groups_in)),
-                readonly(group_row),
-                readonly(group_variable),
-                readonly(group_start),
-                readonly(least),
-                readonly(most),
-                variable_group_ptr,
-                variable_groups,
-                self.rows.indices,
-                self.rows.data,
-            ),
+            rows,
             widest,
             trail,
         )
@@ -393,6 +369,36 @@ def _make_consistent(domains: list[BoolArray], tables: Sequence[Table]) -> None:
             if (kept != domains[j]).any():
                 domains[j] = kept
                 queue |= {other: None for other in at[j] if other != t}
+
+
+def group_rows(rows: Rows, sizes: IntArray) -> RowGroups:
+    """Rows over the labels of variables of these sizes, for kernels."""
+    # The columns of a row are sorted, so those of one variable stand together.
+    owner = np.repeat(np.arange(len(sizes)), sizes)[rows.indices]
+    row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+    changes = (np.diff(owner, prepend=-1) != 0) | (np.diff(row, prepend=-1) != 0)
+    start = np.flatnonzero(changes)
+    group_row, group_variable = row[start], owner[start]
+    group_start = np.append(start, len(owner)).astype(np.int64)
+    # A label that a row does not mention weighs nothing.
+    absent = np.where(np.diff(group_start) < sizes[group_variable], 0.0, np.nan)
+    least = np.fmin(np.minimum.reduceat(rows.data, start), absent)
+    most = np.fmax(np.maximum.reduceat(rows.data, start), absent)
+    variable_group_ptr, variable_groups = _grouped(group_variable, len(sizes))
+    return RowGroups(
+        rows.lower,
+        rows.upper,
+        readonly(offsets_from_counts(np.bincount(group_row, minlength=len(rows)))),
+        readonly(group_row),
+        readonly(group_variable),
+        readonly(group_start),
+        readonly(least),
+        readonly(most),
+        variable_group_ptr,
+        variable_groups,
+        rows.indices,
+        rows.data,
+    )
 
 
 def _two_valued(rows: Rows, sizes: IntArray) -> Rows:

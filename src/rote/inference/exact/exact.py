@@ -5,8 +5,10 @@
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. Branch and bound, after eliminating cheap variables.
-7. The integer program.
+6. One of these without the rules over many variables, where its output obeys them or few sets of
+   outputs are left to look at (`rote.inference.exact.lazy_rows`).
+7. Branch and bound, after eliminating cheap variables.
+8. The integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
 takes a second. So they take turns, each given more than it had before, and an input takes a few
@@ -27,6 +29,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.lazy_rows import lazy_rows_for
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -79,6 +82,16 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
+        lazy = lazy_rows_for(problem.space)
+        if lazy is None:
+            return self._search(problem)
+        if self.time_limit is not None:
+            lazy = replace(lazy, set_limit=1)  # it does not look at the clock
+        found = lazy.answer(problem, NO_CONTEXT)
+        left = _unsettled(found)
+        return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
+
+    def _search(self, problem: Problem) -> Solutions:
         if self.time_limit is not None:
             return _within(float(self.time_limit), problem)
         return portfolio(problem)
