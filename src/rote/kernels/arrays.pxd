@@ -3,6 +3,12 @@
 
 from libc.math cimport INFINITY as inf
 
+cdef extern from "Python.h":
+    ctypedef struct PyObject
+    ctypedef int (*initproc)(object, object, PyObject*) except -1
+    ctypedef struct PyTypeObject:
+        initproc tp_init
+
 ctypedef long long Int
 ctypedef bint Bool
 ctypedef unsigned long long Word
@@ -49,3 +55,15 @@ cdef inline void copy_into(Number[::1] to, const Number[::1] source) noexcept no
     cdef Py_ssize_t k
     for k in range(source.shape[0]):
         to[k] = source[k]
+
+
+cdef inline int expect(str name, str what, Int wanted, Int got) except -1:
+    if got != wanted:
+        raise ValueError(f"{name}: expected {wanted} {what}, got {got}")
+    return 0
+
+
+cdef class Bundle:
+    pass
+
+cdef int guarded_init(object bundle, object given, PyObject* named) except -1

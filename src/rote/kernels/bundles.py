@@ -11,7 +11,7 @@ if not cython.compiled:
     from rote.kernels.arrays import *
 
 
-class Questions:
+class Questions(Bundle):
     """What is asked of a batch of inputs that share a space."""
 
     def __init__(
@@ -25,7 +25,7 @@ class Questions:
         self.ties = ties
 
 
-class Layout:
+class Layout(Bundle):
     """The parts of a space: the labels of its variables, then the label tuples of its factors."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Layout:
         self.factor_offsets = factor_offsets
 
 
-class EliminationPlan:
+class EliminationPlan(Bundle):
     """A compiled elimination. Entry e lives at ``parts + e`` of the working memory."""
 
     def __init__(
@@ -75,7 +75,7 @@ class EliminationPlan:
         self.roots = roots
 
 
-class Tables:
+class Tables(Bundle):
     """Tables over scopes. A *place* is one variable of one scope."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Tables:
         self.place_table = place_table
 
 
-class Masks:
+class Masks(Bundle):
     """What domains and tables allow, and nothing more."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Masks:
         self.allowed = allowed
 
 
-class Flow:
+class Flow(Bundle):
     """How dual ascent runs along the places."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Flow:
         self.max_marginals = max_marginals
 
 
-class FoundBy:
+class FoundBy(Bundle):
     """Where the scores of entries come from."""
 
     def __init__(
@@ -143,7 +143,7 @@ class FoundBy:
         self.gather = gather
 
 
-class RowGroups:
+class RowGroups(Bundle):
     """Rows, their columns in groups by variable."""
 
     def __init__(
@@ -175,7 +175,7 @@ class RowGroups:
         self.coefficient = coefficient
 
 
-class Graph:
+class Graph(Bundle):
     """A network. Entries are numbered: all labels first, then all tables."""
 
     def __init__(
@@ -199,7 +199,7 @@ class Graph:
         self.trail = trail
 
 
-class Reduced:
+class Reduced(Bundle):
     """A space of which some variables are eliminated first, and the network that is left."""
 
     def __init__(
@@ -215,7 +215,7 @@ class Reduced:
         self.variables = variables
 
 
-class DualRows:
+class DualRows(Bundle):
     """A point of the dual of a network: one row per input."""
 
     def __init__(
@@ -227,7 +227,7 @@ class DualRows:
         self.multipliers = multipliers
 
 
-class SparseRows:
+class SparseRows(Bundle):
     """Linear rows over the labels of a space, and over auxiliary columns behind them."""
 
     def __init__(
@@ -249,7 +249,7 @@ class SparseRows:
         self.auxiliary = auxiliary
 
 
-class TableRuns:
+class TableRuns(Bundle):
     """Where the entries of tables find their scores."""
 
     def __init__(
@@ -269,7 +269,7 @@ class TableRuns:
         self.gather = gather
 
 
-class ChainPlan:
+class ChainPlan(Bundle):
     """A chain: the tables that end at each variable, and the states they need; see `chains`."""
 
     def __init__(
@@ -301,7 +301,7 @@ class ChainPlan:
         self.room = room
 
 
-class ForestPlan:
+class ForestPlan(Bundle):
     """A forest of variables that tables join in pairs; see `trees`.
 
     All roots hang on one more variable, which comes last and has one label.
@@ -342,7 +342,7 @@ class ForestPlan:
         self.room = room
 
 
-class VariableSets:
+class VariableSets(Bundle):
     """Sets of variables, some for each input, that may differ from a given output together."""
 
     def __init__(
@@ -360,7 +360,7 @@ class VariableSets:
         self.most = most
 
 
-class Vectors:
+class Vectors(Bundle):
     """Feature vectors, one after the other; vector 0 is the constant one."""
 
     def __init__(
@@ -381,7 +381,7 @@ class Vectors:
         )
 
 
-class Slots:
+class Slots(Bundle):
     """Which weights and which vector of its input each variable and factor of a space uses.
 
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
@@ -420,7 +420,7 @@ class Slots:
         )
 
 
-class Items:
+class Items(Bundle):
     """Items, whose links make clusters, and where the weights of their traits begin."""
 
     def __init__(
@@ -438,7 +438,7 @@ class Items:
         self.values = values
 
 
-class Wide:
+class Wide(Bundle):
     """Scores of traits, as far as kernels know them: of label tuples, label shares and clusters.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.

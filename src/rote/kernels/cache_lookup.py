@@ -44,7 +44,7 @@ def may_be_taken(closed: Flags2, i: Int, parts: Ints2, k: Int, variables: Int) -
     return True
 
 
-class Memory:
+class Memory(Bundle):
     """Outputs and entries."""
 
     def __init__(

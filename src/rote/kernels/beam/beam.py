@@ -25,7 +25,7 @@ if not cython.compiled:
     from rote.kernels.constants import MAX_COUNTED
 
 
-class BeamPlan:
+class BeamPlan(Bundle):
     """The order in which the variables of a space get labels, and what is known after each step.
 
     A pattern belongs to the step that labels the last of its variables. Its value is the weight at
@@ -85,7 +85,7 @@ class BeamPlan:
         self.counters = counters
 
 
-class Nodes:
+class Nodes(Bundle):
     """The beams of some inputs; at first each has the empty node alone."""
 
     def __init__(self, inputs: Int, width: Int, plan: BeamPlan) -> None:
@@ -97,7 +97,7 @@ class Nodes:
         self.size = np.ones(inputs, np.int64)  # nodes in the beam
 
 
-class Search:
+class Search(Bundle):
     """What a search goes by, and room for the successors of one beam after the other.
 
     Most nodes of a beam are alike in all that a step looks at: *twins*, to whom a label adds the
@@ -375,7 +375,7 @@ def search_beam(
     return nodes, np.asarray(skipped)
 
 
-class Progress:
+class Progress(Bundle):
     """How far inputs have come."""
 
     def __init__(

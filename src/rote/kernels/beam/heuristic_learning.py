@@ -17,7 +17,7 @@ if not cython.compiled:
     from rote.kernels.constants import MAX_COUNTED
 
 
-class Learned:
+class Learned(Bundle):
     """The weights w of patterns; their average so far is ``weights - sums / clock``."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Learned:
         self.clock = clock
 
 
-class Lesson:
+class Lesson(Bundle):
     """What learning needs: the weights that it moves, and room for counts of tallies."""
 
     def __init__(self, learned: Learned, search: Search, gold: Ints2) -> None:

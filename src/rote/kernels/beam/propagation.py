@@ -21,7 +21,7 @@ if not cython.compiled:
     from rote.kernels.inlined import is_broken, weight_at
 
 
-class Domains:
+class Domains(Bundle):
     """Which labels are open in each of some nodes, and room to find out which stay so."""
 
     def __init__(self, graph: Graph, nodes: Int) -> None:

@@ -4,7 +4,7 @@ from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport ChainPlan, Questions, TableRuns
 
 @cython.final
-cdef class ChainRoom:
+cdef class ChainRoom(Bundle):
     cdef OutFloats own, ahead, best, past, window, entries, line
 
 cdef void label_scores(OutFloats own, Questions questions, Int i, Flags allowed) noexcept nogil

@@ -97,7 +97,7 @@ def add_entries(
             line[a] += value
 
 
-class ChainRoom:
+class ChainRoom(Bundle):
     """Room for one input after the other."""
 
     def __init__(self, chain: ChainPlan) -> None:

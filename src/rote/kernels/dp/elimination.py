@@ -81,7 +81,7 @@ def total(work: Floats, steps: EliminationPlan) -> float:
     return value
 
 
-class Eliminated:
+class Eliminated(Bundle):
     """Working memory of an elimination: values of positions, and best candidates of entries."""
 
     def __init__(self, parts: Int, steps: EliminationPlan) -> None:

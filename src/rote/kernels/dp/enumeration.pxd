@@ -4,7 +4,7 @@ from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Questions
 
 @cython.final
-cdef class EndingFactors:
+cdef class EndingFactors(Bundle):
     cdef readonly Ints ptr, first, scope_ptr, scope, strides
 
 cdef double turn(

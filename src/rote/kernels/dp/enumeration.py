@@ -30,7 +30,7 @@ def outputs_between(first: Int, end: Int, sizes: Ints) -> IntArray:
     return np.asarray(labels)
 
 
-class EndingFactors:
+class EndingFactors(Bundle):
     """The factors of a space, sorted by their last variable."""
 
     def __init__(

@@ -5,7 +5,7 @@ from rote.kernels.bundles cimport ForestPlan, Questions
 from rote.kernels.dp.chains cimport add_entries, label_scores, within_budget
 
 @cython.final
-cdef class TreeRoom:
+cdef class TreeRoom(Bundle):
     cdef readonly OutFloats own, inner, up, down, entries, line, without
     cdef readonly OutInts hung, way
 

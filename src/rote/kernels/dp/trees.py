@@ -33,7 +33,7 @@ if not cython.compiled:
     from rote.kernels.dp.chains import add_entries, label_scores, within_budget
 
 
-class TreeRoom:
+class TreeRoom(Bundle):
     """The messages of one input, and room for what is read of tables."""
 
     def __init__(self, plan: ForestPlan) -> None:

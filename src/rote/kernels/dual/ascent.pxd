@@ -8,7 +8,7 @@ from rote.kernels.inlined cimport weight_at
 from rote.kernels.outputs cimport read_scores
 
 @cython.final
-cdef class Ascent:
+cdef class Ascent(Bundle):
     cdef readonly OutFloats theta, messages, multipliers, marginals, tops
 
 cdef double begin(Questions questions, Int i, Reduced reduced, Eliminated memory, OutFloats theta) noexcept nogil

@@ -27,7 +27,7 @@ if not cython.compiled:
     from rote.kernels.outputs import read_scores
 
 
-class Ascent:
+class Ascent(Bundle):
     """Where dual ascent on one input stands: room, all duals at zero."""
 
     def __init__(self, graph: Graph) -> None:

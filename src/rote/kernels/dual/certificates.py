@@ -46,7 +46,7 @@ if not cython.compiled:
     PROBE_SWEEPS = 5
 
 
-class Aim:
+class Aim(Bundle):
     """When sweeping ends."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Aim:
         self.sweeps = 0
 
 
-class Proof:
+class Proof(Bundle):
     """What sweeps have shown of the best output known."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Proof:
         self.sweeps = 0  # how many were made
 
 
-class CertificateRoom:
+class CertificateRoom(Bundle):
     """Room to work in."""
 
     def __init__(self, graph: Graph) -> None:

@@ -20,7 +20,7 @@ if not cython.compiled:
     SPREAD = 0x9E3779B97F4A7C15
 
 
-class Tree:
+class Tree(Bundle):
     """Edges in a table whose size is a power of 2, and for each node where it hangs."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Tree:
         self.size = size
 
 
-class Joined:
+class Joined(Bundle):
     """Texts that stand for several: -2 for those of the first run, -3 for the second, and so on."""
 
     def __init__(self, texts: Ints, ptr: Ints) -> None:
@@ -44,7 +44,7 @@ class Joined:
         self.ptr = ptr
 
 
-class ChainPlan:
+class ChainPlan(Bundle):
     """Names made of what is said of things around a place: for each term a row, and how far away.
 
     The first term of a name is the node of its beginning, and each of the others is a text.

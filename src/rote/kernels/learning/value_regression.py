@@ -26,14 +26,14 @@ if not cython.compiled:
     from rote.kernels.learning.linear import place_of
 
 
-class Rows:
+class Rows(Bundle):
     """Room for sparse rows φ: row i has ``value[k]`` at ``column[k]``, for k from ``ptr[i]``."""
 
     def __init__(self, count: Int, entries: Int) -> None:
         self.ptr, self.column, self.value = ints(count + 1), ints(entries), floats(entries)
 
 
-class Outputs:
+class Outputs(Bundle):
     """Outputs, and the numbers they are to predict."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Outputs:
         self.targets = targets
 
 
-class Schedule:
+class Schedule(Bundle):
     """How outputs are learned from."""
 
     def __init__(

@@ -35,7 +35,7 @@ if not cython.compiled:
     WORK_FIELDS = 2
 
 
-class Candidates:
+class Candidates(Bundle):
     """Candidates, atoms and examples; arrays may be longer than what is in them."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Candidates:
         self.total = total
 
 
-class Dual:
+class Dual(Bundle):
     """The dual of a structural SVM, and the weights that it makes."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Dual:
         self.delta = delta
 
 
-class Offers:
+class Offers(Bundle):
     """Outputs that may become candidates."""
 
     def __init__(
@@ -113,7 +113,7 @@ class Offers:
         self.slacks = slacks
 
 
-class Growth:
+class Growth(Bundle):
     """How many candidates and atoms there are, and a hash table for the atoms of one example."""
 
     def __init__(self, count: Int, known: Int) -> None:

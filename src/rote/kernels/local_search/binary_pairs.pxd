@@ -11,7 +11,7 @@ from rote.kernels.local_search.state cimport Extra, is_right, look_for, loss_at,
 from rote.kernels.neighbourhood.neighbours cimport new_entries
 
 @cython.final
-cdef class PairRoom:
+cdef class PairRoom(Bundle):
     cdef OutFloats2 pairs
     cdef OutFloats own, base, fields, side, more
     cdef OutInts labels

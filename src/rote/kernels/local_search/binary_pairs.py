@@ -30,7 +30,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.neighbours import new_entries
 
 
-class PairRoom:
+class PairRoom(Bundle):
     """The pairs of an input, an output, and its fields."""
 
     def __init__(self, variables: Int) -> None:

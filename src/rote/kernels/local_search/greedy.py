@@ -42,7 +42,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.neighbours import Entries, new_entries, read_entries
 
 
-class AllEntries:
+class AllEntries(Bundle):
     """The scores of the entries of several inputs, with what is forbidden apart."""
 
     def __init__(
@@ -54,7 +54,7 @@ class AllEntries:
         self.forbidden = forbidden
 
 
-class Ground:
+class Ground(Bundle):
     """What climbs of several inputs go over."""
 
     def __init__(self, entries: AllEntries, graph: Graph, wide: Wide) -> None:
@@ -63,7 +63,7 @@ class Ground:
         self.wide = wide
 
 
-class Restarts:
+class Restarts(Bundle):
     """How often to climb, and from where."""
 
     def __init__(

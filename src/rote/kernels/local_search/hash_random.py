@@ -67,7 +67,7 @@ def hash_labels(labels: Ints) -> int:
     return signed(state)
 
 
-class Draw:
+class Draw(Bundle):
     """Room for so many starts."""
 
     def __init__(self, variables: Int, starts: Int) -> None:

@@ -44,7 +44,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.ranges import add_up
 
 
-class Landscape:
+class Landscape(Bundle):
     """What the climbs of one input go over."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Landscape:
         fill(self.rank, 1)
 
 
-class SearchState:
+class SearchState(Bundle):
     """An output, and what is known of it."""
 
     def __init__(self, graph: Graph, wide: Wide, variables: Int) -> None:
@@ -85,7 +85,7 @@ class SearchState:
         self.on = 0  # labels that are not the first
 
 
-class Extra:
+class Extra(Bundle):
     """A term, as far as kernels know it."""
 
     def __init__(

@@ -10,7 +10,7 @@ cdef enum:
     SAME = 1
 
 @cython.final
-cdef class Swap:
+cdef class Swap(Bundle):
     cdef Flags allowed
     cdef readonly OutInts gold
     cdef readonly OutFlags inside

@@ -73,7 +73,7 @@ def signed_components(
     return np.asarray(first), np.asarray(ptr)[: first[m] + 1], np.asarray(members)
 
 
-class Swap:
+class Swap(Bundle):
     """What labels are allowed, and a set of an input whose labels may change."""
 
     def __init__(self, allowed: Flags, variables: Int) -> None:

@@ -18,7 +18,7 @@ cdef enum:
     OPEN = 3
 
 @cython.final
-cdef class Forest:
+cdef class Forest(Bundle):
     cdef readonly OutInts rank, order, parent, edge_ptr, labels
     cdef readonly OutFloats belief, edges, theta, message, bound, first, activity
     cdef readonly OutFlags checks

@@ -40,7 +40,7 @@ if not cython.compiled:
     OPEN = 3  # given up
 
 
-class Forest:
+class Forest(Bundle):
     """A set, from its roots on, and what max-sum tells of its labels; no variable is in it yet."""
 
     def __init__(self, graph: Graph, variables: Int, edges: Int) -> None:

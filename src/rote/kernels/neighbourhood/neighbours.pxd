@@ -7,17 +7,17 @@ from rote.kernels.neighbourhood.ranges cimport add_up
 from rote.kernels.outputs cimport read_scores
 
 @cython.final
-cdef class Entries:
+cdef class Entries(Bundle):
     cdef readonly OutFloats theta
     cdef readonly OutFlags forbidden
 
 @cython.final
-cdef class Gains:
+cdef class Gains(Bundle):
     cdef readonly OutFloats score
     cdef readonly OutInts faults
 
 @cython.final
-cdef class SearchRoom:
+cdef class SearchRoom(Bundle):
     cdef Int size
     cdef OutInts place, choice, faults, broken, members, merged, rank, labels, answer
     cdef OutFloats value, upper, activity

@@ -27,7 +27,7 @@ if not cython.compiled:
     from rote.kernels.outputs import read_scores
 
 
-class Entries:
+class Entries(Bundle):
     """The scores of entries, with what is forbidden apart."""
 
     def __init__(
@@ -45,7 +45,7 @@ def new_entries(graph: Graph) -> Entries:
     return Entries(floats(size), flags(size))
 
 
-class Gains:
+class Gains(Bundle):
     """What every label of every variable would add to an output; or to several, one by one."""
 
     def __init__(self, size: Int) -> None:
@@ -160,7 +160,7 @@ def comes_first(labels: Ints, variable: Int, label: Int, answer: Ints) -> int:
     return 0
 
 
-class SearchRoom:
+class SearchRoom(Bundle):
     """Working memory of a search; by depth: how many variables have another label."""
 
     def __init__(self, graph: Graph, variables: Int, widest: Int, deepest: Int) -> None:

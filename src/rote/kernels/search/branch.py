@@ -249,7 +249,7 @@ def search(
     return value, max(value, open_bound), runner, nodes
 
 
-class Parts:
+class Parts(Bundle):
     """Room for a search part by part, made when the first search needs it."""
 
     def __init__(self) -> None:
