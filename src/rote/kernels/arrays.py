@@ -48,12 +48,10 @@ if cython.compiled:
 
     INITS: dict[type, int] = {}
 
-    def guarded_init(bundle, given, named):  # type: ignore[no-untyped-def]  # noqa: ANN
+    def guarded_init(bundle, given, named):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
         """What the types of guarded bundles call in place of their own ``__init__``."""
         try:
-            cython.cast(initproc, cython.cast(cython.size_t, INITS[type(bundle)]))(
-                bundle, given, named
-            )
+            call_init(INITS[type(bundle)], bundle, given, named)
         except (TypeError, ValueError):
             refuse(type(bundle), given, **(cython.cast(dict, named) if named else {}))
             raise
@@ -61,11 +59,9 @@ if cython.compiled:
 
     def guard_bundle(bundle: type) -> None:
         """Let a bundle name the argument that does not fit."""
-        slots = cython.cast(cython.pointer(PyTypeObject), bundle)
-        INITS[bundle] = cython.cast(cython.size_t, slots.tp_init)
-        slots.tp_init = cython.cast(initproc, guarded_init)
+        INITS[bundle] = replace_init(bundle, guarded_init)
 else:
-    PyTypeObject = initproc = None
+    call_init = replace_init = None
 
     class Bundle:
         """What has arrays as attributes."""
@@ -114,6 +110,11 @@ else:
         """Refuse an array that has more or less of something than it must have."""
         if got != wanted:
             raise ValueError(f"{name}: expected {wanted} {what}, got {got}")
+
+    def expect_least(name: str, what: str, least: Int, got: Int) -> None:
+        """Refuse an array that has less of something than it must have."""
+        if got < least:
+            raise ValueError(f"{name}: expected at least {least} {what}, got {got}")
 
 
 def floats(n: Int) -> OutFloats:

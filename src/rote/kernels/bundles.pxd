@@ -8,6 +8,7 @@ cdef class Questions(Bundle):
     cdef readonly Floats2 scores
     cdef readonly Flags2 closed
     cdef readonly Floats ties
+    cdef void fit(self, Int parts, Int labels) except *
 
 
 @cython.final
@@ -25,6 +26,7 @@ cdef class EliminationPlan(Bundle):
 @cython.final
 cdef class Tables(Bundle):
     cdef readonly Ints scope_ptr, scope, strides, ptr, place_ptr, places, place_table
+    cdef readonly Int reach
 
 
 @cython.final
@@ -46,6 +48,7 @@ cdef class Flow(Bundle):
 cdef class FoundBy(Bundle):
     cdef readonly Flags allowed
     cdef readonly Ints ptr, gather
+    cdef readonly Int reach
 
 
 @cython.final
@@ -78,6 +81,7 @@ cdef class Reduced(Bundle):
 @cython.final
 cdef class DualRows(Bundle):
     cdef readonly Floats2 messages, multipliers
+    cdef void fit(self, Graph graph, Int inputs) except *
 
 
 @cython.final
@@ -92,6 +96,7 @@ cdef class TableRuns(Bundle):
     cdef readonly Ints starts, moves
     cdef readonly Flags contiguous, allowed
     cdef readonly Ints gather_ptr, gather
+    cdef readonly Int reach
 
 
 @cython.final
@@ -115,6 +120,7 @@ cdef class ForestPlan(Bundle):
 cdef class VariableSets(Bundle):
     cdef readonly Ints begin, end, ptr, members
     cdef readonly Int most
+    cdef void fit(self, Int inputs) except *
 
 
 @cython.final
@@ -144,3 +150,10 @@ cdef class Wide(Bundle):
     cdef readonly Ints origin, ptr, variable, stride, of_ptr, of, of_stride
     cdef readonly Int shares, bins
     cdef readonly Items items
+
+
+cdef Int past_all(Ints indices) noexcept nogil
+cdef void fit_duals(
+    Floats2 messages, Floats2 multipliers, Graph graph, Int inputs, Int rows
+) except *
+cdef void fit_outputs(str name, Ints2 labels, Graph graph, Int inputs) except *

@@ -11,6 +11,31 @@ if not cython.compiled:
     from rote.kernels.arrays import *
 
 
+def past_all(indices: Ints) -> int:
+    """One more than the largest index."""
+    largest = -1
+    for k in range(indices.shape[0]):
+        largest = max(largest, indices[k])
+    return largest + 1
+
+
+def fit_duals(
+    messages: Floats2, multipliers: Floats2, graph: Graph, inputs: Int, rows: Int
+) -> None:
+    """Refuse arrays of duals of another number of inputs, messages or linear rows."""
+    last = graph.flow.message_ptr.shape[0] - 1
+    expect("messages", "rows", inputs, messages.shape[0])
+    expect("messages", "columns", graph.flow.message_ptr[last], messages.shape[1])
+    expect("multipliers", "rows", inputs, multipliers.shape[0])
+    expect("multipliers", "columns", rows, multipliers.shape[1])
+
+
+def fit_outputs(name: str, labels: Ints2, graph: Graph, inputs: Int) -> None:
+    """Refuse outputs of another number of inputs, or of fewer variables than tables join."""
+    expect(name, "rows", inputs, labels.shape[0])
+    expect_least(name, "columns", graph.tables.reach, labels.shape[1])
+
+
 class Questions(Bundle):
     """What is asked of a batch of inputs that share a space."""
 
@@ -20,9 +45,19 @@ class Questions(Bundle):
         closed: Flags2,  # (m, labels), or no row at all when every label is open
         ties: Floats,  # (m,): how close two values are that count as equal
     ) -> None:
+        expect("ties", "entries", scores.shape[0], ties.shape[0])
+        if closed.shape[0] > 0:
+            expect("closed", "rows", scores.shape[0], closed.shape[0])
+            expect_least("scores", "columns", closed.shape[1], scores.shape[1])
         self.scores = scores
         self.closed = closed
         self.ties = ties
+
+    def fit(self, parts: Int, labels: Int) -> None:
+        """Refuse scores of fewer parts, or closed flags of fewer labels, than a plan speaks of."""
+        expect_least("scores", "columns", max(parts, labels), self.scores.shape[1])
+        if self.closed.shape[0] > 0:
+            expect_least("closed", "columns", labels, self.closed.shape[1])
 
 
 class Layout(Bundle):
@@ -95,6 +130,7 @@ class Tables(Bundle):
         self.place_ptr = place_ptr
         self.places = places
         self.place_table = place_table
+        self.reach = past_all(scope)  # the variables that outputs must have
 
 
 class Masks(Bundle):
@@ -141,6 +177,7 @@ class FoundBy(Bundle):
         self.allowed = allowed
         self.ptr = ptr
         self.gather = gather
+        self.reach = past_all(gather)  # the parts that scores must have
 
 
 class RowGroups(Bundle):
@@ -226,6 +263,11 @@ class DualRows(Bundle):
         self.messages = messages
         self.multipliers = multipliers
 
+    def fit(self, graph: Graph, inputs: Int) -> None:
+        """Refuse duals of another network or number of inputs, where there are any."""
+        if self.messages.shape[0] > 0:
+            fit_duals(self.messages, self.multipliers, graph, inputs, graph.rows.lower.shape[0])
+
 
 class SparseRows(Bundle):
     """Linear rows over the labels of a space, and over auxiliary columns behind them."""
@@ -267,6 +309,7 @@ class TableRuns(Bundle):
         self.allowed = allowed
         self.gather_ptr = gather_ptr
         self.gather = gather
+        self.reach = past_all(gather)
 
 
 class ChainPlan(Bundle):
@@ -358,6 +401,11 @@ class VariableSets(Bundle):
         self.ptr = ptr
         self.members = members
         self.most = most
+
+    def fit(self, inputs: Int) -> None:
+        """Refuse sets of another number of inputs."""
+        expect("begin", "entries", inputs, self.begin.shape[0])
+        expect("end", "entries", inputs, self.end.shape[0])
 
 
 class Vectors(Bundle):

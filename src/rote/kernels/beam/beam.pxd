@@ -2,6 +2,7 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.constants cimport MAX_COUNTED
+from rote.kernels.inlined cimport parts_reached
 
 @cython.final
 cdef class BeamPlan(Bundle):
@@ -33,7 +34,7 @@ cdef class Search(Bundle):
     cdef readonly OutFloats2 gain, added, more
     cdef readonly OutFloats base, top, rank, parent_score, parent_heuristic
     cdef readonly OutInts2 parents
-    cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) noexcept
+    cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) except *
 
 @cython.final
 cdef class Progress(Bundle):

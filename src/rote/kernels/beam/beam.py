@@ -23,6 +23,7 @@ from rote.types import BoolArray, IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.constants import MAX_COUNTED
+    from rote.kernels.inlined import parts_reached
 
 
 class BeamPlan(Bundle):
@@ -146,6 +147,16 @@ class Search(Bundle):
 
     def look_at(self, scores: Floats2, shut: Flags2, weights: Floats, theta: float) -> None:
         """Go by these: views are handed over faster so than to be made with."""
+        plan, inputs = self.plan, self.nodes.size.shape[0]
+        labels = plan.offsets[plan.sizes.shape[0]]
+        expect("scores", "rows", inputs, scores.shape[0])
+        reach = parts_reached(
+            plan.factor_part, plan.scope_ptr, plan.scope, plan.scope_stride, plan.sizes
+        )
+        expect_least("scores", "columns", max(reach, labels), scores.shape[1])
+        if shut.shape[0] > 0:
+            expect("shut", "rows", inputs, shut.shape[0])
+            expect_least("shut", "columns", labels, shut.shape[1])
         self.scores = scores  # (m, parts)
         self.shut = shut  # (m, labels): those that are closed, or no row at all when none is
         self.weights = weights  # of h
@@ -385,6 +396,9 @@ class Progress(Bundle):
         steps: OutInts,  # (m,): to which step an input has come
         skipped: OutInts,  # (m,): steps that h decided alone
     ) -> None:
+        expect("there", "rows", nodes.size.shape[0], there.shape[0])
+        expect("steps", "entries", nodes.size.shape[0], steps.shape[0])
+        expect("skipped", "entries", nodes.size.shape[0], skipped.shape[0])
         self.nodes = nodes
         self.there = there
         self.steps = steps

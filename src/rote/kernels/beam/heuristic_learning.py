@@ -126,6 +126,7 @@ def learn_beam(
 
     or at a best output that is not gold, and then w += step · (φ(gold) - φ(that output)).
     """
+    expect("gold", "columns", plan.order.shape[0], gold.shape[1])
     m = gold.shape[0]
     search = Search(plan, Nodes(m, width, plan))
     search.look_at(scores, shut, learned.weights, inf)

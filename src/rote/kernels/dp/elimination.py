@@ -97,6 +97,7 @@ def eliminate(
 
     Labels are -1 where nothing is feasible.
     """
+    expect("scores", "columns", steps.parts, questions.scores.shape[1])
     m, n = questions.scores.shape[0], sizes.shape[0]
     labels: OutInts2 = np.full((m, n), -1, np.int64)
     margins: OutFloats = np.full(m, inf)
@@ -154,6 +155,7 @@ def max_marginals(questions: Questions, labels: Int, steps: EliminationPlan) -> 
     that goes with it. It flows from the roots back to the part scores: a position gets
     the outside of an entry plus the other positions of the candidate they meet in.
     """
+    expect("scores", "columns", steps.parts, questions.scores.shape[1])
     m = questions.scores.shape[0]
     marginals: OutFloats2 = np.full((m, labels), -inf)
     memory = Eliminated(questions.scores.shape[1], steps)

@@ -2,6 +2,7 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Questions
+from rote.kernels.inlined cimport parts_reached
 
 @cython.final
 cdef class EndingFactors(Bundle):

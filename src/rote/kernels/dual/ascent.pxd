@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport FoundBy, Graph, Questions, Reduced, RowGroups
+from rote.kernels.bundles cimport FoundBy, Graph, Questions, Reduced, RowGroups, fit_duals
 from rote.kernels.constants cimport FAR
 from rote.kernels.dp.elimination cimport Eliminated, backward, forward, total
 from rote.kernels.inlined cimport weight_at

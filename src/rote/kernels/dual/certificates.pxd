@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport DualRows, Graph, Questions, Reduced
+from rote.kernels.bundles cimport DualRows, Graph, Questions, Reduced, past_all
 from rote.kernels.constants cimport LARGE
 from rote.kernels.dp.elimination cimport Eliminated
 from rote.kernels.dual.ascent cimport (

@@ -27,7 +27,7 @@ from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
+    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced, past_all
     from rote.kernels.constants import LARGE
     from rote.kernels.dp.elimination import Eliminated
     from rote.kernels.dual.ascent import (
@@ -318,6 +318,14 @@ def certify(
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
     """
+    m = questions.scores.shape[0]
+    expect("scores", "columns", reduced.steps.parts, questions.scores.shape[1])
+    expect("initials", "rows", m, initials.shape[0])
+    expect("initials", "columns", reduced.variables, initials.shape[1])
+    expect("starts", "entries", m, starts.shape[0])
+    expect("epsilon", "entries", m, epsilon.shape[0])
+    expect_least("duals", "rows", past_all(starts), duals.messages.shape[0])
+    duals.fit(reduced.graph, duals.messages.shape[0])
     graph = reduced.graph
     m = questions.scores.shape[0]
     memory = Eliminated(questions.scores.shape[1], reduced.steps)

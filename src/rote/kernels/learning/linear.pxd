@@ -1,5 +1,5 @@
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Slots, Vectors
+from rote.kernels.bundles cimport Slots, Vectors, past_all
 
 cpdef (Int, Int) place_of(Slots slots, Int slot, Int first, Int label) noexcept nogil
 cpdef Int columns_of_tied(Slots slots) noexcept nogil

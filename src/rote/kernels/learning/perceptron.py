@@ -138,6 +138,9 @@ def wrong_prefix(
     gold is not negative, otherwise the one with the largest lead, the shortest of equals. Where
     no prefix leads, gold comes back whole.
     """
+    expect("gold", "entries", ends.shape[0], gold.shape[0])
+    expect("found", "entries", ends.shape[0], found.shape[0])
+    expect_least("starts", "entries", ends.shape[0], starts.shape[0])
     variables: Int = 0
     for s in range(ends.shape[0]):
         variables = max(variables, ends[s] + 1)

@@ -42,6 +42,8 @@ class Outputs(Bundle):
         columns: Ints2,  # (outputs, slots)
         targets: Floats,
     ) -> None:
+        expect("firsts", "entries", targets.shape[0], firsts.shape[0])
+        expect("columns", "rows", targets.shape[0], columns.shape[0])
         self.firsts = firsts
         self.columns = columns
         self.targets = targets
@@ -177,6 +179,8 @@ def regress_all(
 
     Those are learned from whose prediction is wrong by more than the tolerance.
     """
+    if squares.shape[0] > 0:
+        expect("squares", "entries", weights.shape[0], squares.shape[0])
     place: OutInts = np.zeros(weights.shape[0], np.int64)
     far = ints(outputs.targets.shape[0])
     begin: Int = 0

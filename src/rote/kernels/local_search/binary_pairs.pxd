@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions
+from rote.kernels.bundles cimport Graph, Questions, fit_outputs
 from rote.kernels.constants cimport NO_TERM, WORD, WRONG
 from rote.kernels.dual.ascent cimport load
 from rote.kernels.inlined cimport mixed

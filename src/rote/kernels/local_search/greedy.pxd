@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, Wide
+from rote.kernels.bundles cimport Graph, Questions, Wide, fit_outputs, past_all
 from rote.kernels.constants cimport NO_TERM, WORD
 from rote.kernels.dual.ascent cimport entries_of
 from rote.kernels.inlined cimport change_rows, mixed, repeat_row

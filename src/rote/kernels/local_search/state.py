@@ -263,6 +263,9 @@ def gains_of(scores: Floats2, labels: Ints2, graph: Graph) -> FloatArray:
 
     Of shape (m, labels).
     """
+    expect("scores", "rows", labels.shape[0], scores.shape[0])
+    expect_least("scores", "columns", graph.source.reach, scores.shape[1])
+    expect_least("labels", "columns", graph.tables.reach, labels.shape[1])
     m, n = labels.shape[0], labels.shape[1]
     # Auxiliary variables, which come last, are in no table.
     size = graph.offsets[n]

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Layout, VariableSets
+from rote.kernels.bundles cimport Graph, Layout, VariableSets, fit_outputs
 from rote.kernels.inlined cimport added, entry_at, root_of
 
 cdef enum:

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, VariableSets
+from rote.kernels.bundles cimport Graph, Questions, VariableSets, fit_outputs
 from rote.kernels.dp.trees cimport best_across
 from rote.kernels.dual.ascent cimport load
 from rote.kernels.inlined cimport entry_at, is_scored

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport FoundBy, Graph, Questions, VariableSets
+from rote.kernels.bundles cimport FoundBy, Graph, Questions, VariableSets, fit_outputs
 from rote.kernels.inlined cimport change_rows, entry_at, is_scored
 from rote.kernels.neighbourhood.ranges cimport add_up
 from rote.kernels.outputs cimport read_scores
