@@ -43,6 +43,8 @@ def doors() -> dict[str, Door]:
     found = {}
     folder = Path(kernels.__file__).parent
     for header in sorted(folder.rglob("*.pxd")):
+        if header.stem in ("__init__", "constants", "inlined"):
+            continue
         name = ".".join(("rote.kernels", *header.relative_to(folder).with_suffix("").parts))
         for key, value in vars(importlib.import_module(name)).items():
             if getattr(value, "__wrapped__", None) and value.__module__ == name:
