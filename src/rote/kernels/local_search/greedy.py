@@ -341,6 +341,9 @@ def outputs_along(starts: Ints2, steps: Ints3, counts: Ints) -> tuple[IntArray, 
     total: Int = m
     for i in range(m):
         total += counts[i]
+        for k in range(counts[i]):
+            variable: Int = steps[i, k, 0]
+            expect_least("starts", "columns", variable + 1, n)
     outputs, owner = np.empty((total, n), np.int64), np.empty(total, np.int64)
     labels: OutInts2 = outputs
     whose: OutInts = owner
