@@ -5,6 +5,8 @@
 #                table and on a page, report/index.html
 #   make test    all tests, then those of kernels and small golden arrays once more as plain Python
 #   make build   compile the kernels that changed
+#   make bounds  the kernels' tests with every index checked, in a copy that is built for it
+#   make sanitize   the same under GCC's address sanitizer
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
 #   make docs    the documentation, as pages in site/, and what whole runs found, site/results.html
@@ -45,7 +47,7 @@ endef
 compiled := $(BIN)/python -W ignore -c "$(WHETHER_COMPILED)"
 compile := @$(compiled) 2>/dev/null || $(BIN)/python setup.py --quiet build_ext --inplace
 
-.PHONY: run test build coverage check bench docs clean
+.PHONY: run test build bounds sanitize coverage check bench docs clean
 .NOTPARALLEL:
 
 run: $(VENV)/.installed
@@ -72,6 +74,9 @@ test: $(VENV)/.installed-dev
 	@$(compiled)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	ROTE_PLAIN_KERNELS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels tests/test_golden.py
+
+bounds sanitize: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.checked $@
 
 # Which lines of the kernels' plain bodies no test of theirs reaches.
 coverage: $(VENV)/.installed-dev

@@ -25,8 +25,9 @@ SHARED = "rote.kernels._shared"
 CHECKED = os.environ.get("ROTE_BOUNDS_CHECKS", "0") not in ("", "0")
 CORES = os.cpu_count() or 1
 # No -ffast-math and no contraction: an answer is the same to the bit, compiled or not.
-FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"]
-PLAIN = ("__init__.py", "constants.py", "inlined.py", "no_cython.py")
+FASTER = "-O1" if CHECKED else "-O3"
+FLAGS = [] if sys.platform == "win32" else [FASTER, "-g0", "-ffp-contract=off", "-fno-math-errno"]
+PLAIN = ("__init__.py", "constants.py", "inlined.py", "misfits.py", "no_cython.py")
 
 
 def extension(path: Path) -> Extension:

@@ -16,7 +16,7 @@ def as_arrays(bundle: object) -> SimpleNamespace:
 
 def fields_of(vectors: Vectors) -> tuple[AnyArray, AnyArray, AnyArray]:
     """The arrays of feature vectors."""
-    return np.asarray(vectors.ptr), np.asarray(vectors.column), np.asarray(vectors.value)
+    return vectors.ptr, vectors.column, vectors.value
 
 
 def _read(value: object) -> object:

@@ -155,7 +155,7 @@ def _near(split: NeighbourhoodSets, place: int, differ: BoolArray) -> BoolArray:
     for around in split.sets:
         for s in range(around.begin[place], around.end[place]):
             beyond = np.ones(differ.shape[1], dtype=np.bool_)
-            beyond[np.asarray(around.members)[around.ptr[s] : around.ptr[s + 1]]] = False
+            beyond[around.members[around.ptr[s] : around.ptr[s + 1]]] = False
             near |= ~(differ & beyond).any(axis=1) & (differ.sum(axis=1) <= around.most)
     near |= ~differ.any(axis=1)
     # With nothing possible around it, an example is learned from all outputs.

@@ -100,7 +100,7 @@ def as_node(labels):
 
 def left_in(nodes, i):
     """What a kernel left, as the naive search has it."""
-    labels = np.asarray(nodes.labels)
+    labels = nodes.labels
     return [
         (as_node(labels[i, k]), float(nodes.score[i, k]), float(nodes.heuristic[i, k]))
         for k in range(nodes.size[i])

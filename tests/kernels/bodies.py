@@ -40,15 +40,10 @@ def scores_of(space, seed, m=None):
 def ascent_of(graph, theta, messages=0.0, multipliers=0.0):
     """Dual ascent that stands at these scores and duals."""
     ascent = Ascent(graph)
-    np.asarray(ascent.theta)[:] = theta
-    np.asarray(ascent.messages)[:] = messages
-    np.asarray(ascent.multipliers)[:] = multipliers
+    ascent.theta[:] = theta
+    ascent.messages[:] = messages
+    ascent.multipliers[:] = multipliers
     return ascent
-
-
-def flags_of(field) -> np.ndarray:
-    """What a bundle has as flags, which are bytes to compiled kernels."""
-    return np.asarray(field).view(np.bool_)
 
 
 # -- a network in plain words -------------------------------------------------------------
@@ -119,7 +114,7 @@ def bound_of(graph, theta, multipliers) -> float:
 
 def loaded(graph, scores) -> np.ndarray:
     """The scores of every entry."""
-    source, gather = graph.source, np.asarray(graph.source.gather)
+    source, gather = graph.source, graph.source.gather
     return np.array(
         [
             scores[gather[source.ptr[e] : source.ptr[e + 1]]].sum() if is_open else -np.inf

@@ -153,4 +153,4 @@ class Problem:
 def gains_of_all(problem, weights, example):
     desk = Desk(problem.candidates, whole(range(EXAMPLES)))
     size = gains_of(problem.dual(weights=weights), example, desk)
-    return np.asarray(desk.ids)[:size].tolist(), np.asarray(desk.gains)[:size]
+    return desk.ids[:size].tolist(), desk.gains[:size]

@@ -106,7 +106,7 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
 def test_the_first_output_that_obeys_is_found(problem, seed):
     _, net = problem
     rng = np.random.default_rng(seed)
-    sizes = np.asarray(net.graph.sizes)
+    sizes = net.graph.sizes
     outputs = readonly(rng.integers(sizes, size=(5, 3, len(sizes))))
     size = readonly(rng.integers(0, 4, size=5))
     labels, there = outputs[:, 0].copy(), np.zeros(5, dtype=bool)

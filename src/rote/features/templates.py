@@ -149,9 +149,7 @@ class Templates(Checked):
         Names are in the order of the templates, but for signs, which come last.
         """
         count, windows = len(tokens), self.plan.windows
-        ptr, rows, offsets = (
-            np.asarray(a).tolist() for a in (windows.ptr, windows.rows, windows.offsets)
-        )
+        ptr, rows, offsets = (a.tolist() for a in (windows.ptr, windows.rows, windows.offsets))
         before, after = max(0, -min(offsets)), max(0, *offsets)
         values = [*self.by_column(tokens), _places(count)]
         padded, starts = [], []

@@ -117,7 +117,7 @@ class Names:
             return UNKNOWN
         with self._lock:
             if texts not in self._joined:
-                known, ptr = np.asarray(self._runs.texts), np.asarray(self._runs.ptr)
+                known, ptr = self._runs.texts, self._runs.ptr
                 self._runs = Joined(
                     np.append(known, texts), np.append(ptr, len(known) + len(texts))
                 )
@@ -178,9 +178,7 @@ class Names:
         nodes = np.flatnonzero(self._numbers[:count] >= 0)
         owners[self._numbers[nodes]] = nodes
         spelled, of = list(self._texts), owners.tolist()
-        parents, texts = (
-            np.asarray(a)[:count].tolist() for a in (self._tree.parents, self._tree.texts)
-        )
+        parents, texts = (a[:count].tolist() for a in (self._tree.parents, self._tree.texts))
         names = []
         for number in numbers:
             node, way = of[number], []
@@ -243,8 +241,8 @@ class Names:
         """Put the tree into a table of so many places, rounded up to a power of 2."""
         count = int(self._tree.size[0])
         old, self._tree = self._tree, _tree(1 << (room - 1).bit_length())
-        np.asarray(self._tree.parents)[:count] = np.asarray(old.parents)[:count]
-        np.asarray(self._tree.texts)[:count] = np.asarray(old.texts)[:count]
+        self._tree.parents[:count] = old.parents[:count]
+        self._tree.texts[:count] = old.texts[:count]
         self._tree.size[0] = count
         hang(self._tree)
         numbers = np.full(len(self._tree.parents), UNKNOWN)

@@ -44,7 +44,7 @@ class VectorBuilder:
     >>> builder.add("word", ["word=dog", "shape=x"])
     >>> builder.add("word", {"length": 3.0, "shape=x": 1.0})
     >>> built = builder.build()
-    >>> [np.asarray(array).tolist() for array in (built.ptr, built.column, built.value)]
+    >>> [array.tolist() for array in (built.ptr, built.column, built.value)]
     [[0, 1, 3, 5], [0, 0, 1, 2, 1], [1.0, 1.0, 1.0, 3.0, 1.0]]
     """
 

@@ -9,12 +9,19 @@ with ``ROTE_PLAIN_KERNELS=1``.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from hashlib import sha256
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    ExtensionFileLoader,
+    ModuleSpec,
+    SourceFileLoader,
+)
 from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 _FOLDER = Path(__file__).parent
 _BUILT = _FOLDER / "_built.txt"  # written by the build: the digest of the sources it compiled
@@ -34,17 +41,43 @@ def compiled() -> bool:
     return _are_compiled and _BUILT.exists() and _BUILT.read_text(encoding="utf-8") == digest()
 
 
-class _PlainSources:
-    """Finds the sources of kernels, though compiled modules lie beside them."""
+def _guard_doors(module: ModuleType, header: str) -> None:
+    """Let doors, the functions that have no line in the header, name arguments that do not fit."""
+    from rote.kernels.arrays import guard, guard_bundle
+
+    for name, value in list(vars(module).items()):
+        if not callable(value) or value.__module__ != module.__name__:
+            continue
+        if isinstance(value, type):
+            guard_bundle(value)
+        elif not re.search(rf"\b{name}\(", header):
+            setattr(module, name, guard(value))
+
+
+class _Kernels:
+    """Finds kernels, compiled or plain, and guards their doors."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> ModuleSpec | None:
         source = _FOLDER.joinpath(*name.split(".")[2:]).with_suffix(".py")
-        if not name.startswith(f"{__name__}.") or not source.exists():
+        header = source.with_suffix(".pxd")
+        if not name.startswith(f"{__name__}.") or not header.exists():
             return None
-        return spec_from_file_location(name, loader=SourceFileLoader(name, str(source)))
+        files = map(source.with_suffix, EXTENSION_SUFFIXES if _are_compiled else ())
+        built = next((str(file) for file in files if file.exists()), None)
+        loader = ExtensionFileLoader(name, built) if built else SourceFileLoader(name, str(source))
+        run = loader.exec_module
+
+        def run_and_guard(module: ModuleType) -> None:
+            run(module)
+            if source.stem != "arrays":
+                _guard_doors(module, header.read_text(encoding="utf-8"))
+
+        loader.exec_module = run_and_guard  # type: ignore[method-assign]
+        return spec_from_file_location(name, loader=loader)
 
 
+sys.meta_path.insert(0, _Kernels)  # type: ignore[arg-type]
 _is_built = any((_FOLDER / f"_shared{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
 _are_compiled = _is_built and os.environ.get("ROTE_PLAIN_KERNELS", "0") in ("", "0")
 if not _are_compiled:
@@ -52,9 +85,7 @@ if not _are_compiled:
         from rote.kernels import no_cython
 
         sys.modules["cython"] = no_cython
-    if _is_built:
-        sys.meta_path.insert(0, _PlainSources)  # type: ignore[arg-type]
-    elif "ROTE_PLAIN_KERNELS" not in os.environ:
+    if not _is_built and "ROTE_PLAIN_KERNELS" not in os.environ:
         warnings.warn(
             "rote was installed without a C compiler, so its loops run as plain Python, 10 to 200 "
             "times slower; install gcc or clang and run: pip install --force-reinstall --no-deps "

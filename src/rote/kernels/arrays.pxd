@@ -4,6 +4,12 @@
 cimport cython
 from libc.math cimport INFINITY as inf
 
+cdef extern from "Python.h":
+    ctypedef struct PyObject
+    ctypedef int (*initproc)(object, object, PyObject*) except -1
+    ctypedef struct PyTypeObject:
+        initproc tp_init
+
 ctypedef long long Int
 ctypedef bint Bool
 ctypedef unsigned long long Word
@@ -56,3 +62,30 @@ cdef inline void copy_into(Number[::1] to, const Number[::1] source) noexcept no
     cdef Py_ssize_t k
     for k in range(source.shape[0]):
         to[k] = source[k]
+
+
+cdef inline void expect(str name, str what, Int wanted, Int got) except *:
+    if got != wanted:
+        raise ValueError(f"{name}: expected {wanted} {what}, got {got}")
+
+
+cdef inline void expect_least(str name, str what, Int least, Int got) except *:
+    if got < least:
+        raise ValueError(f"{name}: expected at least {least} {what}, got {got}")
+
+
+cdef class Bundle:
+    pass
+
+
+cdef int guarded_init(object bundle, object given, PyObject* named) except -1
+
+
+cdef inline int call_init(size_t init, object bundle, object given, PyObject* named) except -1:
+    return (<initproc>init)(bundle, given, named)
+
+
+cdef inline size_t replace_init(object bundle, initproc init):
+    before = <size_t>(<PyTypeObject*>bundle).tp_init
+    (<PyTypeObject*>bundle).tp_init = init
+    return before

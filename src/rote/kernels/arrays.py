@@ -6,15 +6,76 @@ array has, and kernels write to those that begin with Out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from math import inf as inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import cython
 import numpy as np
 
+from rote.kernels.misfits import refuse
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
-if not cython.compiled:
+
+def guard(door: Callable[..., Any]) -> Callable[..., Any]:
+    """A door that names the argument which does not fit."""
+
+    @wraps(door)
+    def guarded(*given: object) -> Any:
+        if not cython.compiled:
+            refuse(door, given)
+        try:
+            return door(*given)
+        except (TypeError, ValueError):
+            refuse(door, given)
+            raise
+
+    return guarded
+
+
+if cython.compiled:
+
+    class Bundle:
+        """What has arrays as attributes: numpy's for Python, views of memory for kernels."""
+
+        def __getattribute__(self, name: str) -> object:
+            value = object.__getattribute__(self, name)
+            if type(value).__name__ != "_memoryviewslice":
+                return value
+            array = np.asarray(value)
+            return array.view(np.bool_) if array.dtype == np.uint8 else array
+
+    INITS: dict[type, int] = {}
+
+    def guarded_init(bundle, given, named):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+        """What the types of guarded bundles call in place of their own ``__init__``."""
+        try:
+            call_init(INITS[type(bundle)], bundle, given, named)
+        except (TypeError, ValueError):
+            refuse(type(bundle), given, **(cython.cast(dict, named) if named else {}))
+            raise
+        return 0
+
+    def guard_bundle(bundle: type) -> None:
+        """Let a bundle name the argument that does not fit."""
+        INITS[bundle] = replace_init(bundle, guarded_init)
+else:
+    call_init = replace_init = None
+
+    class Bundle:
+        """What has arrays as attributes."""
+
+    def guard_bundle(bundle: type) -> None:
+        """Let a bundle name the argument that does not fit."""
+        init = bundle.__init__
+
+        def guarded(self: Bundle, *given: object, **named: object) -> None:
+            refuse(bundle, given, **named)
+            init(self, *given, **named)
+
+        bundle.__init__ = guarded
+
     Int: TypeAlias = int
     Bool: TypeAlias = bool
     Word: TypeAlias = int
@@ -44,6 +105,16 @@ if not cython.compiled:
     def copy_into(to: AnyArray, source: AnyArray) -> None:
         """Put what one array has where another one begins."""
         to[: len(source)] = source
+
+    def expect(name: str, what: str, wanted: Int, got: Int) -> None:
+        """Refuse an array that has more or less of something than it must have."""
+        if got != wanted:
+            raise ValueError(f"{name}: expected {wanted} {what}, got {got}")
+
+    def expect_least(name: str, what: str, least: Int, got: Int) -> None:
+        """Refuse an array that has less of something than it must have."""
+        if got < least:
+            raise ValueError(f"{name}: expected at least {least} {what}, got {got}")
 
 
 def floats(n: Int) -> OutFloats:

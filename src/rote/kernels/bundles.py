@@ -11,7 +11,32 @@ if not cython.compiled:
     from rote.kernels.arrays import *
 
 
-class Questions:
+def past_all(indices: Ints) -> int:
+    """One more than the largest index."""
+    largest = -1
+    for k in range(indices.shape[0]):
+        largest = max(largest, indices[k])
+    return largest + 1
+
+
+def fit_duals(
+    messages: Floats2, multipliers: Floats2, graph: Graph, inputs: Int, rows: Int
+) -> None:
+    """Refuse arrays of duals of another number of inputs, messages or linear rows."""
+    last = graph.flow.message_ptr.shape[0] - 1
+    expect("messages", "rows", inputs, messages.shape[0])
+    expect("messages", "columns", graph.flow.message_ptr[last], messages.shape[1])
+    expect("multipliers", "rows", inputs, multipliers.shape[0])
+    expect("multipliers", "columns", rows, multipliers.shape[1])
+
+
+def fit_outputs(name: str, labels: Ints2, graph: Graph, inputs: Int) -> None:
+    """Refuse outputs of another number of inputs, or of fewer variables than tables join."""
+    expect(name, "rows", inputs, labels.shape[0])
+    expect_least(name, "columns", graph.tables.reach, labels.shape[1])
+
+
+class Questions(Bundle):
     """What is asked of a batch of inputs that share a space."""
 
     def __init__(
@@ -20,12 +45,22 @@ class Questions:
         closed: Flags2,  # (m, labels), or no row at all when every label is open
         ties: Floats,  # (m,): how close two values are that count as equal
     ) -> None:
+        expect("ties", "entries", scores.shape[0], ties.shape[0])
+        if closed.shape[0] > 0:
+            expect("closed", "rows", scores.shape[0], closed.shape[0])
+            expect_least("scores", "columns", closed.shape[1], scores.shape[1])
         self.scores = scores
         self.closed = closed
         self.ties = ties
 
+    def fit(self, parts: Int, labels: Int) -> None:
+        """Refuse scores of fewer parts, or closed flags of fewer labels, than a plan speaks of."""
+        expect_least("scores", "columns", max(parts, labels), self.scores.shape[1])
+        if self.closed.shape[0] > 0:
+            expect_least("closed", "columns", labels, self.closed.shape[1])
 
-class Layout:
+
+class Layout(Bundle):
     """The parts of a space: the labels of its variables, then the label tuples of its factors."""
 
     def __init__(
@@ -43,7 +78,7 @@ class Layout:
         self.factor_offsets = factor_offsets
 
 
-class EliminationPlan:
+class EliminationPlan(Bundle):
     """A compiled elimination. Entry e lives at ``parts + e`` of the working memory."""
 
     def __init__(
@@ -75,7 +110,7 @@ class EliminationPlan:
         self.roots = roots
 
 
-class Tables:
+class Tables(Bundle):
     """Tables over scopes. A *place* is one variable of one scope."""
 
     def __init__(
@@ -95,9 +130,10 @@ class Tables:
         self.place_ptr = place_ptr
         self.places = places
         self.place_table = place_table
+        self.reach = past_all(scope)  # the variables that outputs must have
 
 
-class Masks:
+class Masks(Bundle):
     """What domains and tables allow, and nothing more."""
 
     def __init__(
@@ -111,7 +147,7 @@ class Masks:
         self.allowed = allowed
 
 
-class Flow:
+class Flow(Bundle):
     """How dual ascent runs along the places."""
 
     def __init__(
@@ -129,7 +165,7 @@ class Flow:
         self.max_marginals = max_marginals
 
 
-class FoundBy:
+class FoundBy(Bundle):
     """Where the scores of entries come from."""
 
     def __init__(
@@ -141,9 +177,10 @@ class FoundBy:
         self.allowed = allowed
         self.ptr = ptr
         self.gather = gather
+        self.reach = past_all(gather)  # the parts that scores must have
 
 
-class RowGroups:
+class RowGroups(Bundle):
     """Rows, their columns in groups by variable."""
 
     def __init__(
@@ -175,7 +212,7 @@ class RowGroups:
         self.coefficient = coefficient
 
 
-class Graph:
+class Graph(Bundle):
     """A network. Entries are numbered: all labels first, then all tables."""
 
     def __init__(
@@ -199,7 +236,7 @@ class Graph:
         self.trail = trail
 
 
-class Reduced:
+class Reduced(Bundle):
     """A space of which some variables are eliminated first, and the network that is left."""
 
     def __init__(
@@ -215,7 +252,7 @@ class Reduced:
         self.variables = variables
 
 
-class DualRows:
+class DualRows(Bundle):
     """A point of the dual of a network: one row per input."""
 
     def __init__(
@@ -226,8 +263,13 @@ class DualRows:
         self.messages = messages
         self.multipliers = multipliers
 
+    def fit(self, graph: Graph, inputs: Int) -> None:
+        """Refuse duals of another network or number of inputs, where there are any."""
+        if self.messages.shape[0] > 0:
+            fit_duals(self.messages, self.multipliers, graph, inputs, graph.rows.lower.shape[0])
 
-class SparseRows:
+
+class SparseRows(Bundle):
     """Linear rows over the labels of a space, and over auxiliary columns behind them."""
 
     def __init__(
@@ -249,7 +291,7 @@ class SparseRows:
         self.auxiliary = auxiliary
 
 
-class TableRuns:
+class TableRuns(Bundle):
     """Where the entries of tables find their scores."""
 
     def __init__(
@@ -267,9 +309,10 @@ class TableRuns:
         self.allowed = allowed
         self.gather_ptr = gather_ptr
         self.gather = gather
+        self.reach = past_all(gather)
 
 
-class ChainPlan:
+class ChainPlan(Bundle):
     """A chain: the tables that end at each variable, and the states they need; see `chains`."""
 
     def __init__(
@@ -301,7 +344,7 @@ class ChainPlan:
         self.room = room
 
 
-class ForestPlan:
+class ForestPlan(Bundle):
     """A forest of variables that tables join in pairs; see `trees`.
 
     All roots hang on one more variable, which comes last and has one label.
@@ -344,7 +387,7 @@ class ForestPlan:
         self.room = room
 
 
-class VariableSets:
+class VariableSets(Bundle):
     """Sets of variables, some for each input, that may differ from a given output together."""
 
     def __init__(
@@ -361,8 +404,13 @@ class VariableSets:
         self.members = members
         self.most = most
 
+    def fit(self, inputs: Int) -> None:
+        """Refuse sets of another number of inputs."""
+        expect("begin", "entries", inputs, self.begin.shape[0])
+        expect("end", "entries", inputs, self.end.shape[0])
 
-class Vectors:
+
+class Vectors(Bundle):
     """Feature vectors, one after the other; vector 0 is the constant one."""
 
     def __init__(
@@ -383,7 +431,7 @@ class Vectors:
         )
 
 
-class Slots:
+class Slots(Bundle):
     """Which weights and which vector of its input each variable and factor of a space uses.
 
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
@@ -422,7 +470,7 @@ class Slots:
         )
 
 
-class Items:
+class Items(Bundle):
     """Items, whose links make clusters, and where the weights of their traits begin."""
 
     def __init__(
@@ -440,7 +488,7 @@ class Items:
         self.values = values
 
 
-class Wide:
+class Wide(Bundle):
     """Scores of traits, as far as kernels know them: of label tuples, label shares and clusters.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.

@@ -3,7 +3,7 @@ cimport cython
 from rote.kernels.arrays cimport *
 
 @cython.final
-cdef class Memory:
+cdef class Memory(Bundle):
     cdef readonly Ints2 parts
     cdef readonly Ints slots
     cdef readonly Floats2 scores

@@ -20,6 +20,8 @@ def best_remembered(scores: Floats2, closed: Flags2, parts: Ints2, variables: In
 
     -1 where there is none, all having a closed label. ``closed`` has one row per input or none.
     """
+    if closed.shape[0] > 0:
+        expect("closed", "rows", scores.shape[0], closed.shape[0])
     m = scores.shape[0]
     found: OutInts = np.full(m, -1, np.int64)
     with cython.nogil:
@@ -44,7 +46,7 @@ def may_be_taken(closed: Flags2, i: Int, parts: Ints2, k: Int, variables: Int) -
     return True
 
 
-class Memory:
+class Memory(Bundle):
     """Outputs and entries."""
 
     def __init__(
@@ -77,6 +79,11 @@ def first_that_holds(
     Returns the entries, -1 for none, and the most that any output can be worth more than y, over
     ε: Σ_slots |c_q(y)| + max |c_q|.
     """
+    m = scores.shape[0]
+    expect("scores", "columns", memory.scores.shape[1], scores.shape[1])
+    expect("outputs", "entries", m, outputs.shape[0])
+    expect("least", "entries", m, least.shape[0])
+    expect("epsilon", "entries", m, epsilon.shape[0])
     m = scores.shape[0]
     found: OutInts = np.full(m, -1, np.int64)
     sums: OutFloats = np.zeros(m)

@@ -81,6 +81,18 @@ cdef inline Int tuple_of(Layout layout, Int f, Ints labels) noexcept nogil:
     return code
 
 
+cdef inline Int parts_reached(
+    Ints first, Ints scope_ptr, Ints scope, Ints strides, Ints sizes
+) noexcept nogil:
+    reach = 0
+    for f in range(first.shape[0]):
+        last = first[f]
+        for k in range(scope_ptr[f], scope_ptr[f + 1]):
+            last += strides[k] * (sizes[scope[k]] - 1)
+        reach = max(reach, last + 1)
+    return reach
+
+
 cdef inline Int entry_at(Tables tables, Int b, Ints labels) noexcept nogil:
     at = tables.ptr[b]
     for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):

@@ -44,6 +44,17 @@ def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
     return code
 
 
+def parts_reached(first: Ints, scope_ptr: Ints, scope: Ints, strides: Ints, sizes: Ints) -> int:
+    """One more than the last part of any factor, given the first of each."""
+    reach = 0
+    for f in range(first.shape[0]):
+        last = first[f]
+        for k in range(scope_ptr[f], scope_ptr[f + 1]):
+            last += strides[k] * (sizes[scope[k]] - 1)
+        reach = max(reach, last + 1)
+    return reach
+
+
 def entry_at(tables: Tables, b: Int, labels: Ints) -> int:
     """The entry of a table that an output chooses."""
     at = tables.ptr[b]

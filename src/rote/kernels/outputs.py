@@ -16,6 +16,7 @@ if not cython.compiled:
 
 def parts_of(labels: Ints2, layout: Layout) -> IntArray:
     """The parts of each output: one per variable, then one per factor."""
+    expect("labels", "columns", layout.sizes.shape[0], labels.shape[1])
     m, n = labels.shape[0], labels.shape[1]
     factors = layout.scope_ptr.shape[0] - 1
     found = np.empty((m, n + factors), np.int64)
@@ -31,6 +32,10 @@ def parts_of(labels: Ints2, layout: Layout) -> IntArray:
 
 def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
     """The total score of each output, always added in the same order; -inf for labels below 0."""
+    expect("labels", "columns", layout.sizes.shape[0], labels.shape[1])
+    expect("scores", "rows", labels.shape[0], scores.shape[0])
+    last = layout.factor_offsets.shape[0] - 1
+    expect_least("scores", "columns", layout.factor_offsets[last], scores.shape[1])
     m, n = labels.shape[0], labels.shape[1]
     totals = np.empty(m)
     values: OutFloats = totals
@@ -73,6 +78,7 @@ def is_feasible(labels: Ints, masks: Masks, rows: RowGroups) -> bool:
 
 def all_obey(labels: Ints2, masks: Masks, rows: RowGroups) -> BoolArray:
     """`is_feasible` for a batch."""
+    expect_least("labels", "columns", masks.tables.reach, labels.shape[1])
     m = labels.shape[0]
     result = flags(m)
     with cython.nogil:
@@ -88,6 +94,8 @@ def first_feasible_output(
 
     Outputs are of shape (m, most, variables). Where none obeys, it is the first of all.
     """
+    expect_least("outputs", "variables", masks.tables.reach, outputs.shape[2])
+    expect("size", "entries", outputs.shape[0], size.shape[0])
     m = outputs.shape[0]
     labels: OutInts2 = np.array(outputs[:, 0])
     found: OutFlags = np.zeros(m, np.bool_)
@@ -118,6 +126,7 @@ def best_by_themselves(questions: Questions, masks: Masks) -> tuple[IntArray, Bo
     every table and none that comes before one of them is within a tie. Elsewhere labels are left
     as they happen to be.
     """
+    questions.fit(0, masks.offsets[masks.offsets.shape[0] - 1])
     m, n = questions.scores.shape[0], masks.offsets.shape[0] - 1
     best, settled = np.zeros((m, n), np.int64), np.ones(m, np.bool_)
     labels: OutInts2 = best
@@ -147,6 +156,9 @@ def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
 
     ``starts`` has the first part of each slot, and one more entry.
     """
+    if closed.shape[1] > 0:
+        expect("closed", "rows", scores.shape[0], closed.shape[0])
+    expect_least("scores", "columns", starts[starts.shape[0] - 1], scores.shape[1])
     m, slots = scores.shape[0], starts.shape[0] - 1
     best = floats2(m, slots)
     with cython.nogil:

@@ -222,7 +222,7 @@ def _decisions(prepared: Dataset) -> Decisions:
         n = len(group.space.variables)
         sample_weight[group.members] = group.sample_weight
         slots = group.slots
-        own = np.asarray(slots.vector[:n])
+        own = slots.vector[:n]
         assert group.gold is not None
         at = (ptr[group.members][:, None] + np.arange(n)).ravel()
         vector = np.where(own < 0, 0, group.firsts[:, None] + own)

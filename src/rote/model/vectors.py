@@ -198,7 +198,7 @@ class BatchScores(LazyScores):
     def __init__(self, source: LazyVectors, group: Batch, weights: FloatArray) -> None:
         super().__init__(group.space, len(group))
         self.source, self.group, self.weights = source, group, weights
-        vector = np.asarray(group.slots.vector)
+        vector = group.slots.vector
         self._firsts = np.maximum(vector, 0)
         many = np.where(group.slots.each, np.diff(group.slots.start), 1)
         self._counts = np.where(vector < 0, 0, many)

@@ -172,7 +172,7 @@ class Network:
     @property
     def message_ptr(self) -> IntArray:
         """Where the messages of each place of each scope start: one number per label."""
-        return np.asarray(self.graph.flow.message_ptr)
+        return self.graph.flow.message_ptr
 
     def tables(self) -> list[Table]:
         """The tables as shaped arrays."""

@@ -51,7 +51,7 @@ def counted(n, most=2, times=1):
 def seen(space, ledger, patterns=None):
     """The course, as the variables of each step's patterns."""
     course = beam_plan_of(space, in_order, patterns or HeuristicFeatures(), ledger)
-    spans = pairwise(np.asarray(course.pattern_ptr).tolist())
+    spans = pairwise(course.pattern_ptr.tolist())
     return course, [
         sorted(tuple(sorted(int(k) for k in course.other[p] if k >= 0)) for p in range(*span))
         for span in spans
@@ -64,7 +64,7 @@ def heuristic(space, course, weights, labels):
     shut[0, space.offsets[:-1] + np.array(labels)] = False
     scores = readonly(np.zeros((1, space.parts)))
     nodes, _ = search_beam(scores, readonly(shut), readonly(weights), 1, np.inf, course)
-    assert np.asarray(nodes.labels)[0, 0].tolist() == list(labels)
+    assert nodes.labels[0, 0].tolist() == list(labels)
     return float(nodes.heuristic[0, 0])
 
 
@@ -72,7 +72,7 @@ def test_neighbours_in_a_chain_share_one_family_of_pairs():
     ledger = WeightIndex()
     course, partners = seen(chain(4), ledger)
     assert partners == [[], [(0,)], [(1,)], [(2,)]]
-    assert len(set(np.asarray(course.origin).tolist())) == 1
+    assert len(set(course.origin.tolist())) == 1
     assert ledger.size == 9
     for n in (2, 7):
         seen(chain(n), ledger)
@@ -171,7 +171,7 @@ def test_a_long_rule_is_counted():
     assert partners == [[]] * 9
     assert ledger.size == 4
     assert course.counters == 1
-    assert np.asarray(course.counted).tolist() == [[True, False, False]] * 9
+    assert course.counted.tolist() == [[True, False, False]] * 9
     weights = np.array([1.0, 10.0, 100.0, 1000.0])
     for labels, expected in (
         ([1, 2, 1, 2, 1, 2, 1, 2, 1], 0.0),
@@ -215,17 +215,13 @@ def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(
             assert begin + count == next(end for end in ends if end > begin)
     every = sorted(f for t in range(len(order)) for f in range(*course.factor_ptr[t : t + 2]))
     assert every == list(range(len(space.factors)))
-    scopes, others = np.asarray(course.scope), np.asarray(course.other)
+    scopes, others = course.scope, course.other
     for t in range(len(order)):
         for f in range(course.factor_ptr[t], course.factor_ptr[t + 1]):
-            scope = set(
-                np.asarray(course.scope)[course.scope_ptr[f] : course.scope_ptr[f + 1]].tolist()
-            )
+            scope = set(course.scope[course.scope_ptr[f] : course.scope_ptr[f + 1]].tolist())
             assert order[t] in scope <= set(order[: t + 1])
-        read = np.asarray(course.read)[course.read_ptr[t] : course.read_ptr[t + 1]].tolist()
-        looked_at = set(
-            np.asarray(course.other)[slice(*course.pattern_ptr[t : t + 2])].ravel().tolist()
-        )
+        read = course.read[course.read_ptr[t] : course.read_ptr[t + 1]].tolist()
+        looked_at = set(course.other[slice(*course.pattern_ptr[t : t + 2])].ravel().tolist())
         for f in range(*course.factor_ptr[t : t + 2]):
             looked_at.update(scopes[slice(*course.scope_ptr[f : f + 2])].tolist())
         assert read == sorted(looked_at - {-1, order[t]})

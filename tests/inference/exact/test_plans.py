@@ -35,7 +35,7 @@ def test_a_plan_is_compiled_once_for_all_spaces_with_the_same_fingerprint():
 
 def test_a_full_plan_eliminates_every_variable_once():
     plan = full_plan(grid(3))
-    assert sorted(np.asarray(plan.steps.variable).tolist()) == list(range(9))
+    assert sorted(plan.steps.variable.tolist()) == list(range(9))
     assert len(plan.core.variables) == 0
 
 
@@ -77,7 +77,7 @@ def test_variables_of_long_rules_are_not_eliminated():
         builder.factor(x, y)
     plan = partial_plan(builder.build())
     assert plan.core.variables.tolist() == list(range(10))
-    assert sorted(np.asarray(plan.steps.variable).tolist()) == [10, 11, 12, 13]
+    assert sorted(plan.steps.variable.tolist()) == [10, 11, 12, 13]
     assert len(plan.core.network.rows) == 1
 
 

@@ -106,11 +106,11 @@ def test_of_equals_the_child_of_the_better_parent_and_the_smaller_label_come_fir
     shut = readonly(np.zeros((1, 5), np.bool_))
     scores = np.zeros((1, 11))
     nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
-    assert np.asarray(nodes.labels)[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert nodes.labels[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     # c is the best parent; (c, a) loses what c was ahead by, and is still first among equals.
     scores[0, 2], scores[0, 5 + 4] = 1.0, -1.0
     nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
-    assert np.asarray(nodes.labels)[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
+    assert nodes.labels[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
     assert list(nodes.score[0]) == [1.0, 0.0, 0.0, 0.0]
 
 
@@ -128,12 +128,12 @@ def test_what_h_decides_looks_at_no_score():
     scores[:, 3] = 50.0  # y would be a
     shut = readonly(np.zeros((2, 5), np.bool_))
     nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 1.5, course)
-    assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 1]] * 2
+    assert nodes.labels[:, 0].tolist() == [[1, 1]] * 2
     assert skipped.tolist() == [1, 1]
-    assert np.asarray(nodes.score)[:, 0].tolist() == [1.0, 1.0]  # of x alone
-    assert np.asarray(nodes.heuristic)[:, 0].tolist() == [2.0, 2.0]
+    assert nodes.score[:, 0].tolist() == [1.0, 1.0]  # of x alone
+    assert nodes.heuristic[:, 0].tolist() == [2.0, 2.0]
     nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 2.0, course)
-    assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 0]] * 2
+    assert nodes.labels[:, 0].tolist() == [[1, 0]] * 2
     assert skipped.tolist() == [0, 0]
 
 
@@ -175,9 +175,9 @@ def test_the_best_are_kept_in_order(successors, most):
     builder.variable("x", "abc")
     course = beam_plan_of(builder.build(), lambda _: [0], None, WeightIndex())
     search = Search(course, Nodes(1, 6, course))
-    np.asarray(search.twin)[:size], np.asarray(search.base)[:size] = twin, base
-    np.asarray(search.more)[:size, :labels] = more
-    np.asarray(search.top)[:size] = more.max(axis=1, initial=-np.inf)
+    search.twin[:size], search.base[:size] = twin, base
+    search.more[:size, :labels] = more
+    search.top[:size] = more.max(axis=1, initial=-np.inf)
     kept = keep_best(search, size, labels, most)
     every = itertools.product(range(size), range(labels))
     ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
@@ -196,7 +196,7 @@ def test_twins_are_nodes_that_a_step_cannot_tell_apart():
     builder.factor(y, z)
     course = beam_plan_of(builder.build(), lambda _: [0, 1, 2], HeuristicFeatures(), WeightIndex())
     nodes = Nodes(1, 4, course)
-    labels, search = np.asarray(nodes.labels)[0], Search(course, nodes)
+    labels, search = nodes.labels[0], Search(course, nodes)
     labels[:, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
     find_twins(search, 0, 2, 4)
     assert list(search.twin) == [0, 1, 0, 1]
@@ -237,7 +237,7 @@ def test_steps_that_add_up_alike_share_rows():
 def copy_of(nodes, course):
     same = Nodes(nodes.score.shape[0], nodes.score.shape[1], course)
     for name in ("labels", "score", "heuristic", "counts"):
-        np.asarray(getattr(same, name))[:] = getattr(nodes, name)
+        getattr(same, name)[:] = getattr(nodes, name)
     return same
 
 
@@ -257,10 +257,10 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
             for t in range(4):
                 expand(search, 0, t, size, True)
                 rows = search.twin[:size]
-                gain = np.asarray(search.gain)[np.asarray(search.row)[rows], :3]
-                h = (np.asarray(nodes.heuristic)[0, :size, None] + gain).ravel()
-                added = np.asarray(search.added)[rows, :3]
-                g = (np.asarray(nodes.score)[0, :size, None] + added).ravel()
+                gain = search.gain[search.row[rows], :3]
+                h = (nodes.heuristic[0, :size, None] + gain).ravel()
+                added = search.added[rows, :3]
+                g = (nodes.score[0, :size, None] + added).ravel()
                 order = np.argsort(-h, kind="stable")
                 gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
                 kept = keep_best(search, size, 3, width)

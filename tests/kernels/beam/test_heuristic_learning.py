@@ -62,7 +62,7 @@ def test_learning_is_algorithm_1(network, seed, width):
     assert found.tolist() == wrong
     assert list(learned.weights) == weights.tolist()
     assert learned.clock[0] == 5
-    assert np.asarray(learned.weights) - np.asarray(learned.sums) / 5 == pytest.approx(mean)
+    assert learned.weights - learned.sums / 5 == pytest.approx(mean)
 
 
 def test_long_rules_are_counted_up_to_a_limit():
@@ -153,9 +153,9 @@ def test_mistakes_on_a_separable_stream_are_as_few_as_theorem_1_says(seed, width
         nodes, _ = search_beam(
             case.scores,
             case.shut,
-            readonly(np.asarray(learned.weights)),
+            readonly(learned.weights),
             width,
             np.inf,
             case.course,
         )
-        assert (np.asarray(nodes.labels)[:, 0] == gold).all()
+        assert (nodes.labels[:, 0] == gold).all()

@@ -19,7 +19,7 @@ from rote.kernels.beam.propagation import (
 from rote.space import SpaceBuilder, at_most, exactly
 from rote.types import readonly
 from tests.kernels.beams import Case, as_node
-from tests.kernels.bodies import activities, entries_of, flags_of, labellings, networks
+from tests.kernels.bodies import activities, entries_of, labellings, networks
 from tests.strategies import Judge, known_value, rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
@@ -31,7 +31,7 @@ def search_feasible(graph, is_open):
     for labels in labellings(graph):
         entries = entries_of(graph, labels)
         own = [int(graph.offsets[j]) + a for j, a in enumerate(labels)]
-        if not is_open[own].all() or not flags_of(graph.source.allowed)[entries].all():
+        if not is_open[own].all() or not graph.source.allowed[entries].all():
             continue
         totals = activities(graph, labels)
         if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
@@ -42,7 +42,7 @@ def search_feasible(graph, is_open):
 def domains_of(graph, is_open):
     """One node with these labels open, and a view of them."""
     domains = Domains(graph, 1)
-    view = flags_of(domains.open)[0]
+    view = domains.open[0]
     view[:] = is_open
     return domains, view
 
@@ -63,7 +63,7 @@ def test_no_label_is_closed_that_an_output_has(network, seed):
     assert alive or not outputs
     assert not (is_open & ~before).any()
     for labels in outputs:
-        assert is_open[np.asarray(graph.offsets)[:-1] + np.array(labels)].all()
+        assert is_open[graph.offsets[:-1] + np.array(labels)].all()
 
 
 @given(networks(1), seeds)
@@ -104,13 +104,13 @@ def test_after_a_label_only_what_it_touches_is_looked_at_and_nothing_is_missed(n
 def check_supported(graph, b, k, is_open):
     """Every open label at a place of a table has an allowed entry of open labels."""
     tables, j = graph.tables, graph.tables.scope[k]
-    scope = np.asarray(tables.scope)[tables.scope_ptr[b] : tables.scope_ptr[b + 1]]
-    shape = np.asarray(graph.sizes)[scope]
-    allowed = flags_of(graph.source.allowed)[tables.ptr[b] : tables.ptr[b + 1]].reshape(shape)
+    scope = tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]]
+    shape = graph.sizes[scope]
+    allowed = graph.source.allowed[tables.ptr[b] : tables.ptr[b + 1]].reshape(shape)
     supported = {
         int(entry[k - tables.scope_ptr[b]])
         for entry in np.argwhere(allowed)
-        if is_open[np.asarray(graph.offsets)[scope] + entry].all()
+        if is_open[graph.offsets[scope] + entry].all()
     }
     open_labels = np.flatnonzero(is_open[graph.offsets[j] : graph.offsets[j + 1]])
     assert set(open_labels.tolist()) <= supported
@@ -155,7 +155,7 @@ def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, s
     case = Case(space, seed, closed=0.05)
     graph = network[1].graph
     nodes = search_consistently(case.scores, case.shut, case.weights, width, case.course, graph)
-    outcome = np.asarray(nodes.labels)
+    outcome = nodes.labels
     judge = Judge(space)
     for i in range(len(case.scores)):
         count = int(nodes.size[i])
@@ -187,7 +187,7 @@ def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
         case.course,
         compiled.graph,
     )
-    found = {tuple(labels) for labels in np.asarray(nodes.labels)[0, : nodes.size[0]].tolist()}
+    found = {tuple(labels) for labels in nodes.labels[0, : nodes.size[0]].tolist()}
     assert set(judge.outputs) <= found
     assert found <= set(judge.outputs) or compiled.variables > compiled.own
 

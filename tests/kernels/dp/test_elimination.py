@@ -21,7 +21,7 @@ def naive_forward(steps, scores):
         at = int(steps.gather_ptr[s])
         for e in range(steps.entry_ptr[s], steps.entry_ptr[s + 1]):
             candidates = np.arange(steps.candidate_ptr[e], steps.candidate_ptr[e + 1])
-            gather = np.asarray(steps.gather)[at : at + len(candidates) * wide].reshape(-1, wide)
+            gather = steps.gather[at : at + len(candidates) * wide].reshape(-1, wide)
             at += gather.size
             sums = work[gather].sum(axis=1)
             if len(sums) and sums.max() > -np.inf:

@@ -119,7 +119,7 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     floor = sorted(every.values())[len(every) // 2]
     ascent = ascent_of(graph, theta)
     close_below(graph, ascent, floor)
-    left = valued(graph, np.asarray(ascent.theta))
+    left = valued(graph, ascent.theta)
     assert {y for y, known_value in every.items() if known_value > floor + 1e-9} <= set(left)
 
 

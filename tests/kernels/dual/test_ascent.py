@@ -90,7 +90,7 @@ def test_marginals_are_maxima_over_the_other_places(axis):
 def test_duals_change_the_value_of_no_output(found, seed):
     space, _net = found
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     before = bodies.loaded(graph, scores_of(space, seed))
     same_worth(graph, before, theta, 0 * multipliers, multipliers)
 
@@ -99,7 +99,7 @@ def test_duals_change_the_value_of_no_output(found, seed):
 @settings(max_examples=40)
 def test_the_bound_is_the_sum_of_maxima(found, seed):
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     expected = bodies.bound_of(graph, theta, multipliers)
     assert bound_of(graph, ascent) == pytest.approx(expected)
     constant = bodies.constant_of(graph, multipliers)
@@ -111,7 +111,7 @@ def test_the_bound_is_the_sum_of_maxima(found, seed):
 def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
     space, _ = found
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     for _ in range(3):
         before, was = theta.copy(), multipliers.copy()
         sweep(graph, ascent, settling)
@@ -125,7 +125,7 @@ def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settli
     again = ascent_of(graph, scores, ascent.messages, multipliers)
     apply_duals(graph, again)
     left = np.isfinite(theta)
-    assert theta[left].tolist() == pytest.approx(np.asarray(again.theta)[left], abs=1e-8)
+    assert theta[left].tolist() == pytest.approx(again.theta[left], abs=1e-8)
 
 
 def settled(graph, theta):
@@ -134,7 +134,7 @@ def settled(graph, theta):
     for j in range(len(graph.sizes)):
         own = slice(int(graph.offsets[j]), int(graph.offsets[j + 1]))
         spared = {}
-        for k in np.flatnonzero(np.asarray(tables.scope) == j):
+        for k in np.flatnonzero(tables.scope == j):
             entries = np.arange(
                 tables.ptr[tables.place_table[k]], tables.ptr[tables.place_table[k] + 1]
             )
@@ -154,7 +154,7 @@ def settled(graph, theta):
 @settings(max_examples=40)
 def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
     graph, ascent = prepared(found, seed)
-    theta = np.asarray(ascent.theta)
+    theta = ascent.theta
     if not bodies.feasible(graph, theta):
         return
     expected = settled(graph, theta)
@@ -169,7 +169,7 @@ def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
 @settings(max_examples=40)
 def test_entries_closed_by_a_sweep_are_in_no_output(found, seed):
     graph, ascent = prepared(found, seed)
-    theta = np.asarray(ascent.theta)
+    theta = ascent.theta
     possible = {e for y in bodies.feasible(graph, theta) for e in bodies.entries_of(graph, y)}
     sweep(graph, ascent, False)
     assert not possible & set(np.flatnonzero(np.isinf(theta)).tolist())
@@ -201,7 +201,7 @@ def moved(graph, theta, r, step):
 @settings(max_examples=40)
 def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     rng = np.random.default_rng(seed)
     for r in range(len(graph.rows.lower)):
         before, was = theta.copy(), multipliers.copy()
@@ -227,7 +227,7 @@ def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
 @settings(max_examples=40)
 def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     rng = np.random.default_rng(seed)
     for r in range(len(graph.rows.lower)):
         steps = legal_steps(graph, r, rng)[:5]
@@ -246,7 +246,7 @@ def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
 @settings(max_examples=40)
 def test_the_slope_is_the_derivative_to_the_left(found, seed):
     graph, ascent = prepared(found, seed)
-    theta, multipliers = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+    theta, multipliers = ascent.theta, ascent.multipliers
     if bodies.bound_of(graph, theta, multipliers) == -np.inf:
         return
     rng = np.random.default_rng(seed)
@@ -288,7 +288,7 @@ def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
         apply_duals(graph, ascent)
         for _ in range(sweeps):
             sweep(graph, ascent, False)
-        theta, own = np.asarray(ascent.theta), np.asarray(ascent.multipliers)
+        theta, own = ascent.theta, ascent.multipliers
         assert bounds[i] == pytest.approx(bodies.bound_of(graph, theta, own), abs=1e-9)
-        assert at[i].tolist() == pytest.approx(np.asarray(ascent.messages).tolist(), abs=1e-9)
+        assert at[i].tolist() == pytest.approx(ascent.messages.tolist(), abs=1e-9)
         assert u[i].tolist() == pytest.approx(own.tolist(), abs=1e-9)

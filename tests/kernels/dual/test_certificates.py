@@ -77,7 +77,7 @@ class State:
         """losses and marginals, as the kernel finds them."""
         room = CertificateRoom(self.graph)
         find_losses(self.graph, self.ascent, room)
-        return np.asarray(room.losses), np.asarray(room.marginals)
+        return room.losses, room.marginals
 
     def known_value(self, labels):
         return bodies.worth_of(self.graph, self.before, 0 * self.multipliers, labels)
@@ -175,7 +175,7 @@ def test_losses_and_marginals_are_what_their_formulas_say(state):
         for a in range(graph.sizes[j]):
             at = graph.offsets[j] + a
             expected = tops[j] - state.theta[at]
-            for k in np.flatnonzero(np.asarray(tables.scope) == j):
+            for k in np.flatnonzero(tables.scope == j):
                 b = tables.place_table[k]
                 entries = np.arange(tables.ptr[b], tables.ptr[b + 1])
                 own = (entries - entries[0]) // tables.strides[k] % graph.sizes[j] == a
@@ -200,7 +200,7 @@ def test_decoding_gives_each_variable_its_best_label_given_those_before_it(state
         for a in range(graph.sizes[j]):
             value = state.theta[graph.offsets[j] + a]
             trial = [*labels[:j].tolist(), a, *[0] * (len(labels) - j - 1)]
-            for k in np.flatnonzero(np.asarray(tables.scope) == j):
+            for k in np.flatnonzero(tables.scope == j):
                 b = tables.place_table[k]
                 last = max(tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]])
                 alone = last <= j
@@ -222,7 +222,7 @@ def test_the_lead_is_the_least_loss_of_a_label_of_another_output(state, seed):
     losses = rng.integers(0, 5, size=int(graph.offsets[-1])).astype(np.float64)
     labels = rng.integers(graph.sizes)
     others = np.ones(len(losses), np.bool_)
-    others[np.asarray(graph.offsets)[:-1] + labels] = False
+    others[graph.offsets[:-1] + labels] = False
     expected = losses[others].min(initial=np.inf)
     assert lead_of(graph, losses, labels) == expected
 
@@ -246,7 +246,7 @@ def test_closing_losers_closes_them_alone_and_says_the_least_that_they_lose(stat
     for value, y in state.ranked:
         if value > state.bound - room + state.tie:
             assert np.isfinite(theta[bodies.entries_of(state.graph, y)]).all()
-        elif np.isinf(theta[np.asarray(state.graph.offsets)[:-1] + np.array(y)]).any():
+        elif np.isinf(theta[state.graph.offsets[:-1] + np.array(y)]).any():
             assert value <= state.bound - least + state.tie
 
 
@@ -261,7 +261,7 @@ class Settled(NamedTuple):
 
     @property
     def theta(self):
-        return np.asarray(self.ascent.theta)
+        return self.ascent.theta
 
 
 def set_to(bundle, **fields):
@@ -292,7 +292,7 @@ def check_settled(state, found, rest):
     assert found.proof.runner >= rest + max(others, default=-np.inf) - slack
     assert found.proof.bound >= rest + ranked[0][0] - slack
     for value, other in ranked:
-        if np.isinf(found.theta[np.asarray(state.graph.offsets)[:-1] + np.array(other)]).any():
+        if np.isinf(found.theta[state.graph.offsets[:-1] + np.array(other)]).any():
             assert rest + value <= found.proof.shut + slack
 
 
@@ -346,7 +346,7 @@ def test_duals_lead_from_plain_scores_to_where_settling_ended(state):
     apply_duals(state.graph, again)
     left = np.isfinite(found.theta)
     assert found.theta[left].tolist() == pytest.approx(
-        np.asarray(again.theta)[left].tolist(), abs=max(1e-6, 100 * state.tie)
+        again.theta[left].tolist(), abs=max(1e-6, 100 * state.tie)
     )
 
 
@@ -591,7 +591,7 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     scores = readonly(SCORES[kind](rng, (2, question.space.parts)))
     with rules_as_rows(question.max_entries):
         other = certified(question, objective=Problem.of(question.space, scores))
-        messages = finite_messages(np.asarray(other[4].messages))
+        messages = finite_messages(other[4].messages)
         multipliers = other[4].multipliers
         check_certified(question, certified(question, lambda _, i: (messages[i], multipliers[i])))
 

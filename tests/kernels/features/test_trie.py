@@ -143,12 +143,12 @@ def test_a_tree_is_the_same_in_a_larger_table():
     nodes, again = np.full(10, ROOT), np.full(10, ROOT)
     walk(small, JOINED, nodes, texts, begins, ends, 0, True)
     for name in ("parents", "texts", "size"):
-        own = np.asarray(getattr(small, name))
-        np.asarray(getattr(large, name))[: len(own)] = own
+        own = getattr(small, name)
+        getattr(large, name)[: len(own)] = own
     hang(large)
     walk(large, JOINED, again, texts, begins, ends, 0, False)
     assert again.tolist() == nodes.tolist()
-    assert (np.asarray(large.edges)[:, 0] >= 0).sum() == small.size[0] - 1
+    assert (large.edges[:, 0] >= 0).sum() == small.size[0] - 1
 
 
 def test_nodes_get_the_next_number_when_they_come_first():

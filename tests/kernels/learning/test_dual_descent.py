@@ -82,8 +82,8 @@ def test_the_weakest_is_the_used_candidate_that_gains_least():
     problem = Problem(0, squared=False, rounds=4)
     own = problem.own(1)
     desk = Desk(problem.candidates, whole([1]))
-    np.asarray(desk.ids)[:] = own
-    np.asarray(desk.gains)[:] = [-5.0, 3.0, 2.0, 4.0][: len(own)]
+    desk.ids[:] = own
+    desk.gains[:] = [-5.0, 3.0, 2.0, 4.0][: len(own)]
     assert weakest(problem.candidates, desk, len(own)) == -1
     problem.arrays.dual[own[1:]] = 0.05
     assert weakest(problem.candidates, desk, len(own)) == 2

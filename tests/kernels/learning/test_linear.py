@@ -23,7 +23,7 @@ def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(seed)
     assert scores.shape == (3, slots.start[-1])
     for i, first in enumerate(firsts):
         for chosen in itertools.product(*map(range, np.diff(slots.start))):
-            own = scores[i, np.asarray(slots.start)[:-1] + np.array(chosen)].sum()
+            own = scores[i, slots.start[:-1] + np.array(chosen)].sum()
             assert own == pytest.approx(weights @ phi(vectors, slots, first, chosen, size))
 
 

@@ -113,7 +113,7 @@ class World:
 def test_it_scores_solves_and_moves(seed):
     world = World(2 + seed % 3, seed)
     weights, sums = world.weights.copy(), world.sums.copy()
-    toward = np.asarray(world.example.toward)
+    toward = world.example.toward
     n, outcomes = (len(toward) + 1) // 2, []
     for _ in range(8):
         scores = scores_of(weights, world.vectors, world.slots, whole([1]))

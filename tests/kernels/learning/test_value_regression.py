@@ -70,7 +70,7 @@ def test_features_are_added_up_and_predict_as_dense_ones_do(seed, begin):
     size = dense.shape[1]
     weights = np.random.default_rng(seed).normal(size=size)
     rows = rows_of(vectors, slots, firsts, columns, size, begin)
-    found, values = np.asarray(rows.column), np.asarray(rows.value)
+    found, values = rows.column, rows.value
     for i, row in enumerate(dense[begin:]):
         own = slice(rows.ptr[i], rows.ptr[i + 1])
         assert len(set(found[own].tolist())) == len(found[own])

@@ -87,7 +87,7 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     rng, stale = np.random.default_rng(seed), np.zeros(n, dtype=np.bool_)
     clusters = Clusters(labels, stale, offsets[-1], wide.items.values)
-    changes = np.asarray(clusters.added)
+    changes = clusters.added
     changes[:] = np.nan
     touched = -1, -1
     for _ in range(1 + steps):

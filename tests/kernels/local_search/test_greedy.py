@@ -214,7 +214,7 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     as_it_is = net.per_factor_tables.is_plain
     again = all_entries(questions, graph, as_it_is)
     for name in ("theta", "forbidden"):
-        one, other = (np.asarray(getattr(each, name)) for each in (entries, again))
+        one, other = (getattr(each, name) for each in (entries, again))
         assert one.tolist() == other.tolist()
     # The last input comes first: climbs go over the rows of the ground that they are told.
     back = readonly(np.arange(len(scores))[::-1].copy())

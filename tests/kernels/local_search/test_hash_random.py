@@ -223,7 +223,7 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
         part = slice(None) if rows is None else rows
         seeds, own = readonly(seeds_of(readonly(scores[part]), seed)), readonly(initial[part])
         seen = np.zeros((len(own), restart + 1), np.int64)
-        return draw_starts(seeds, none, own, offsets, 10, seen, restart).tolist()
+        return draw_starts(seeds, readonly(none[part]), own, offsets, 10, seen, restart).tolist()
 
     every = starts(None)
     assert starts([2, 0]) == [every[2], every[0]]

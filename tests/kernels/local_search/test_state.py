@@ -62,7 +62,7 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
         pair_up(graph, entries.theta, landscape.pairs)
     extra = Extra(kind, gold[0])
     moved, anew = (SearchState(graph, wide, n) for _ in range(2))
-    np.asarray(moved.labels)[:] = labels[0]
+    moved.labels[:] = labels[0]
     stand_at(landscape, extra, moved)
     rng = np.random.default_rng(seed)
     for _ in range(4):
@@ -70,13 +70,13 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
         label = int(rng.integers(space.sizes[j]))
         if label != moved.labels[j]:
             change(landscape, extra, moved, j, label)
-        np.asarray(anew.labels)[:] = moved.labels
+        anew.labels[:] = moved.labels
         stand_at(landscape, extra, anew)
         for name in ("score", "faults"):
-            one, other = (np.asarray(getattr(at.gains, name)) for at in (moved, anew))
+            one, other = (getattr(at.gains, name) for at in (moved, anew))
             assert one == pytest.approx(other, abs=1e-9), name
         for name in ("activity", "value", "faults", "broken", "right", "on", "having"):
-            one, other = (np.asarray(getattr(at, name)) for at in (moved, anew))
+            one, other = (getattr(at, name) for at in (moved, anew))
             assert one == pytest.approx(other, abs=1e-9), name
         one, other = (whole_worth(wide, extra, at) for at in (moved, anew))
         assert one == pytest.approx(other, abs=1e-9)

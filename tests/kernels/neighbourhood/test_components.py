@@ -85,8 +85,8 @@ def test_no_variables_one_variable_and_no_input():
 
 def swap_of(net, gold, members):
     swap = Swap(net.allowed, len(gold))
-    np.asarray(swap.gold)[:] = gold
-    np.asarray(swap.inside)[list(members)] = True
+    swap.gold[:] = gold
+    swap.inside[list(members)] = True
     return swap
 
 

@@ -13,7 +13,6 @@ from rote.types import readonly
 from tests.kernels.bodies import (
     asked,
     entry_of,
-    flags_of,
     loaded,
     naive_neighbours,
     networks,
@@ -62,7 +61,7 @@ def is_forest(graph, members):
 
 def new_forest(graph, members, n):
     forest = Forest(graph, n, len(members) * graph.widest**2)
-    np.asarray(forest.rank)[list(members)] = n
+    forest.rank[list(members)] = n
     return forest
 
 
@@ -150,10 +149,10 @@ def forest_of(graph, members, n):
     """A planted set, with nothing collected yet."""
     forest = new_forest(graph, members, n)
     assert plant(graph, whole(members), forest)
-    np.asarray(forest.belief)[:] = 0.0
-    np.asarray(forest.edge_ptr)[:] = 0
-    np.asarray(forest.edges)[:] = np.nan
-    np.asarray(forest.checks)[:] = False
+    forest.belief[:] = 0.0
+    forest.edge_ptr[:] = 0
+    forest.edges[:] = np.nan
+    forest.checks[:] = False
     return forest
 
 
@@ -182,7 +181,7 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
     assert belief[:2].tolist() == theta[:2].tolist()
     assert edges[:2].tolist() == [0.0, 0.0]
     assert got == theta[1]
-    assert not flags_of(forest.checks).any()
+    assert not forest.checks.any()
 
 
 # -- the best of all sets -----------------------------------------------------------------------

@@ -59,8 +59,8 @@ def stock(graph, entries, labels):
     chosen = entries_of(graph, labels)
     totals = activities(graph, labels)
     broken = (totals < graph.rows.lower) | (totals > graph.rows.upper)
-    value = np.asarray(entries.theta)[chosen].sum()
-    faults = np.asarray(entries.forbidden)[chosen].sum()
+    value = entries.theta[chosen].sum()
+    faults = entries.forbidden[chosen].sum()
     return value, int(faults), int(broken.sum())
 
 
@@ -83,9 +83,9 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     gains, gained = gains_of(graph, entries, labels)
     before, faults_before = gains, gained
     room, base = Gains(2 * len(gains)), len(gains)
-    np.asarray(room.score)[base:], np.asarray(room.faults)[base:] = gains, gained
+    room.score[base:], room.faults[base:] = gains, gained
     pass_on(graph, entries, labels, j, a, rank, room, base)
-    gains, gained = np.asarray(room.score)[base:], np.asarray(room.faults)[base:]
+    gains, gained = room.score[base:], room.faults[base:]
     fresh, faults = gains_of(graph, entries, changed(labels, j, a))
     for k in range(n):
         own = slice(graph.offsets[k], graph.offsets[k + 1])
@@ -129,8 +129,8 @@ def test_stock_is_taken_of_value_forbidden_entries_and_gains(found, seed):
     value, faults, _ = stock(graph, entries, labels)
     assert take_gains(graph, entries, labels, own) == pytest.approx((value, faults), abs=1e-9)
     gains, gained = gains_of(graph, entries, labels)
-    assert np.asarray(own.score).tolist() == pytest.approx(gains.tolist(), abs=1e-9)
-    assert np.asarray(own.faults).tolist() == gained.tolist()
+    assert own.score.tolist() == pytest.approx(gains.tolist(), abs=1e-9)
+    assert own.faults.tolist() == gained.tolist()
 
 
 def gains_of(graph, entries, labels):

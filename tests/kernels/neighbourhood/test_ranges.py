@@ -34,7 +34,7 @@ def opened(graph, rng):
     add_up(graph, labels, activity)
     ranges = Ranges(rows, n)
     broken = prune(graph, labels, activity, members, 0, ranges)
-    fields = {name: np.asarray(getattr(ranges, name)) for name in ROOM}
+    fields = {name: getattr(ranges, name) for name in ROOM}
     return labels, members, ranges, SimpleNamespace(**fields), broken
 
 
@@ -92,7 +92,7 @@ def test_open_rows_range_over_all_they_can_be(graph, seed):
 def test_labels_are_closed_that_no_others_can_save(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, room, _, _ = opened(graph, rng)
-    lower, upper = np.asarray(graph.rows.lower), np.asarray(graph.rows.upper)
+    lower, upper = graph.rows.lower, graph.rows.upper
     fixed = [j for j in range(len(labels)) if j not in members.tolist()]
     for j in members:
         belief, mine = np.zeros(graph.offsets[-1]), touched(graph, np.array([j]))
@@ -115,7 +115,7 @@ def test_labels_are_given_and_taken_back(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, room, ranges, _ = opened(graph, rng)
     rows, mine = graph.rows, touched(graph, members)
-    lower, upper = np.asarray(rows.lower), np.asarray(rows.upper)
+    lower, upper = rows.lower, rows.upper
     begun = ranges.low.copy(), ranges.high.copy()
     chosen = labels.copy()
     within = True
@@ -124,7 +124,7 @@ def test_labels_are_given_and_taken_back(graph, seed):
         part = graph.offsets[j] + chosen[j]
         within = settle(rows, part, j, room) and within
     totals = activities(graph, chosen)
-    listed = np.unique(np.asarray(rows.row)[ranges.groups[: ranges.end[members].max(initial=0)]])
+    listed = np.unique(rows.row[ranges.groups[: ranges.end[members].max(initial=0)]])
     assert ranges.low[listed].tolist() == ranges.high[listed].tolist() == totals[listed].tolist()
     was_feasible = (totals[mine] >= lower[mine]) & (totals[mine] <= upper[mine])
     assert within == was_feasible.all()

@@ -40,12 +40,12 @@ class At:
                 self.theta[graph.rows.column[c]] -= self.multipliers[r] * graph.rows.coefficient[c]
             ascent = ascent_of(graph, self.theta, messages, self.multipliers)
             sweep(graph, ascent, True)
-            self.theta = np.asarray(ascent.theta)
-            self.multipliers = np.asarray(ascent.multipliers)
+            self.theta = ascent.theta
+            self.multipliers = ascent.multipliers
         self.node = Node(graph)
         constant = bodies.constant_of(graph, self.multipliers)
         self.possible = start(graph, self.theta, constant, self.node)
-        self.state, self.labels = np.asarray(self.node.state), np.asarray(self.node.labels)
+        self.state, self.labels = self.node.state, self.node.labels
         self.whole = self.node.whole
         self.top = self.height = 0
 
@@ -57,7 +57,7 @@ class At:
         """The best label of each variable by itself."""
         own = np.split(self.theta[: self.graph.offsets[self.n]], self.graph.offsets[1 : self.n])
         best = [int(part.argmax()) for part in own]
-        np.asarray(self.node.argmax)[:] = best
+        self.node.argmax[:] = best
         return tuple(best)
 
     def everything(self):
@@ -249,5 +249,5 @@ def test_a_single_best_entry_everywhere_is_alone():
     ):
         theta = bodies.loaded(graph, np.array(scores, dtype=np.float64))
         start(graph, theta, 0.0, node.node)
-        np.asarray(node.node.argmax)[:] = 0
+        node.node.argmax[:] = 0
         assert alone(graph, theta, node.node, 1e-9) == expected

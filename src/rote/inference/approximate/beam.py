@@ -84,7 +84,7 @@ class Beam(_Planned):
         width = beam_width(self.width, space, len(problem), plan)
         if self.priority is None:
             nodes, _ = search_beam(problem.scores, closed, NO_WEIGHTS, width, np.inf, plan)
-            outputs, size = np.asarray(nodes.labels), np.asarray(nodes.size)
+            outputs, size = nodes.labels, nodes.size
         else:
             outputs = np.full((len(problem), width, len(space.variables)), -1)
             size = np.zeros(len(problem), dtype=np.int64)
@@ -101,7 +101,7 @@ class Beam(_Planned):
         """The last beam of one input, ranked by the priority."""
         assert self.priority is not None
         beam = np.full((1, len(space.variables)), -1)
-        for j in np.asarray(plan.order).tolist():
+        for j in plan.order.tolist():
             labels = np.flatnonzero(~closed[space.offsets[j] : space.offsets[j + 1]])
             beam, parents = np.repeat(beam, len(labels), axis=0), len(beam)
             if len(beam) == 0:
@@ -153,7 +153,7 @@ def search_feasible(
     space, closed = problem.space, problem.closed_labels
     width = beam_width(width, space, len(problem), plan)
     nodes = search_consistently(problem.scores, closed, weights, width, plan, space.network.graph)
-    labels, is_feasible = first_feasible(space, np.asarray(nodes.labels), np.asarray(nodes.size))
+    labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
     dead = np.flatnonzero(~is_feasible)
     labels[dead] = -1
     found = bounded(problem, labels, proof=proof)

@@ -273,9 +273,7 @@ class LearnedBeam(Engine):
             plan, weights = self._heuristic.plan(space), self.weights
         closed, width = problem.closed_labels, beam_width(self.width, space, len(problem), plan)
         nodes, skipped = search_beam(problem.scores, closed, weights, width, self._gap, plan)
-        labels, is_feasible = first_feasible(
-            space, np.asarray(nodes.labels), np.asarray(nodes.size)
-        )
+        labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
         self.stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return BeamResult(readonly(labels), readonly(is_feasible), readonly(skipped))
 
@@ -399,7 +397,7 @@ class _Walk:
         self.nodes, self.there = Nodes(m, width, plan), np.zeros((m, n), dtype=np.bool_)
         self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
         # A step needs the scores of its variable, and of the factors that are whole after it.
-        ptr, order = np.asarray(plan.factor_ptr), np.asarray(plan.order)
+        ptr, order = plan.factor_ptr, plan.order
         factors = n + np.searchsorted(space.factor_offsets, plan.factor_part)
         self.slots = np.insert(factors, ptr[:-1], order)
         self.firsts = ptr[:-1] + np.arange(n)
@@ -425,7 +423,5 @@ class _Walk:
 
     def beams(self) -> BeamResult:
         """What the search came to."""
-        labels, is_feasible = first_feasible(
-            self.lazy.space, np.asarray(self.nodes.labels), np.asarray(self.nodes.size)
-        )
+        labels, is_feasible = first_feasible(self.lazy.space, self.nodes.labels, self.nodes.size)
         return BeamResult(readonly(labels), readonly(is_feasible), readonly(self.skipped))

@@ -100,7 +100,7 @@ def _plan(space: Space, order: int) -> ChainPlan | Refusal:
     direct = np.full(n, -1, dtype=np.int64)
     ends = np.zeros(n, dtype=np.int64)
     strides, scope_ptr = network.strides.tolist(), network.scope_ptr.tolist()
-    table_ptr, contiguous = network.table_ptr.tolist(), np.asarray(runs.contiguous).tolist()
+    table_ptr, contiguous = network.table_ptr.tolist(), runs.contiguous.tolist()
     for k, (b, scope) in enumerate(tables):
         last = max(scope)
         for j, stride in zip(scope, strides[scope_ptr[b] : scope_ptr[b + 1]], strict=True):

@@ -2,9 +2,10 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.constants cimport MAX_COUNTED
+from rote.kernels.inlined cimport parts_reached
 
 @cython.final
-cdef class BeamPlan:
+cdef class BeamPlan(Bundle):
     cdef readonly Ints order, sizes, offsets, factor_ptr, factor_part, scope_ptr, scope, scope_stride
     cdef readonly Ints pattern_ptr, origin
     cdef readonly Ints2 other, other_stride
@@ -15,13 +16,13 @@ cdef class BeamPlan:
     cdef readonly Int counters
 
 @cython.final
-cdef class Nodes:
+cdef class Nodes(Bundle):
     cdef readonly OutInts3 labels, counts
     cdef readonly OutFloats2 score, heuristic
     cdef readonly OutInts size
 
 @cython.final
-cdef class Search:
+cdef class Search(Bundle):
     cdef readonly BeamPlan plan
     cdef readonly Floats weights
     cdef readonly double theta
@@ -33,10 +34,10 @@ cdef class Search:
     cdef readonly OutFloats2 gain, added, more
     cdef readonly OutFloats base, top, rank, parent_score, parent_heuristic
     cdef readonly OutInts2 parents
-    cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) noexcept
+    cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) except *
 
 @cython.final
-cdef class Progress:
+cdef class Progress(Bundle):
     cdef readonly Nodes nodes
     cdef readonly Flags2 there
     cdef readonly OutInts steps, skipped

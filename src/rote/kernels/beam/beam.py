@@ -23,9 +23,10 @@ from rote.types import BoolArray, IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.constants import MAX_COUNTED
+    from rote.kernels.inlined import parts_reached
 
 
-class BeamPlan:
+class BeamPlan(Bundle):
     """The order in which the variables of a space get labels, and what is known after each step.
 
     A pattern belongs to the step that labels the last of its variables. Its value is the weight at
@@ -85,7 +86,7 @@ class BeamPlan:
         self.counters = counters
 
 
-class Nodes:
+class Nodes(Bundle):
     """The beams of some inputs; at first each has the empty node alone."""
 
     def __init__(self, inputs: Int, width: Int, plan: BeamPlan) -> None:
@@ -97,7 +98,7 @@ class Nodes:
         self.size = np.ones(inputs, np.int64)  # nodes in the beam
 
 
-class Search:
+class Search(Bundle):
     """What a search goes by, and room for the successors of one beam after the other.
 
     Most nodes of a beam are alike in all that a step looks at: *twins*, to whom a label adds the
@@ -146,6 +147,16 @@ class Search:
 
     def look_at(self, scores: Floats2, shut: Flags2, weights: Floats, theta: float) -> None:
         """Go by these: views are handed over faster so than to be made with."""
+        plan, inputs = self.plan, self.nodes.size.shape[0]
+        labels = plan.offsets[plan.sizes.shape[0]]
+        expect("scores", "rows", inputs, scores.shape[0])
+        reach = parts_reached(
+            plan.factor_part, plan.scope_ptr, plan.scope, plan.scope_stride, plan.sizes
+        )
+        expect_least("scores", "columns", max(reach, labels), scores.shape[1])
+        if shut.shape[0] > 0:
+            expect("shut", "rows", inputs, shut.shape[0])
+            expect_least("shut", "columns", labels, shut.shape[1])
         self.scores = scores  # (m, parts)
         self.shut = shut  # (m, labels): those that are closed, or no row at all when none is
         self.weights = weights  # of h
@@ -375,7 +386,7 @@ def search_beam(
     return nodes, np.asarray(skipped)
 
 
-class Progress:
+class Progress(Bundle):
     """How far inputs have come."""
 
     def __init__(
@@ -385,6 +396,9 @@ class Progress:
         steps: OutInts,  # (m,): to which step an input has come
         skipped: OutInts,  # (m,): steps that h decided alone
     ) -> None:
+        expect("there", "rows", nodes.size.shape[0], there.shape[0])
+        expect("steps", "entries", nodes.size.shape[0], steps.shape[0])
+        expect("skipped", "entries", nodes.size.shape[0], skipped.shape[0])
         self.nodes = nodes
         self.there = there
         self.steps = steps

@@ -5,11 +5,11 @@ from rote.kernels.beam.beam cimport BeamPlan, Nodes, Search, advance
 from rote.kernels.constants cimport MAX_COUNTED
 
 @cython.final
-cdef class Learned:
+cdef class Learned(Bundle):
     cdef readonly OutFloats weights, sums, clock
 
 @cython.final
-cdef class Lesson:
+cdef class Lesson(Bundle):
     cdef readonly Learned learned
     cdef readonly Search search
     cdef readonly Ints2 gold

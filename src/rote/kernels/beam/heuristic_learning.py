@@ -17,7 +17,7 @@ if not cython.compiled:
     from rote.kernels.constants import MAX_COUNTED
 
 
-class Learned:
+class Learned(Bundle):
     """The weights w of patterns; their average so far is ``weights - sums / clock``."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Learned:
         self.clock = clock
 
 
-class Lesson:
+class Lesson(Bundle):
     """What learning needs: the weights that it moves, and room for counts of tallies."""
 
     def __init__(self, learned: Learned, search: Search, gold: Ints2) -> None:
@@ -126,6 +126,7 @@ def learn_beam(
 
     or at a best output that is not gold, and then w += step · (φ(gold) - φ(that output)).
     """
+    expect("gold", "columns", plan.order.shape[0], gold.shape[1])
     m = gold.shape[0]
     search = Search(plan, Nodes(m, width, plan))
     search.look_at(scores, shut, learned.weights, inf)

@@ -6,7 +6,7 @@ from rote.kernels.bundles cimport Graph
 from rote.kernels.inlined cimport is_broken, weight_at
 
 @cython.final
-cdef class Domains:
+cdef class Domains(Bundle):
     cdef readonly OutFlags2 open
     cdef readonly OutFlags seen, table_due, row_due
 

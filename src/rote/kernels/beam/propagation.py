@@ -21,7 +21,7 @@ if not cython.compiled:
     from rote.kernels.inlined import is_broken, weight_at
 
 
-class Domains:
+class Domains(Bundle):
     """Which labels are open in each of some nodes, and room to find out which stay so."""
 
     def __init__(self, graph: Graph, nodes: Int) -> None:
@@ -198,6 +198,7 @@ def search_consistently(
     scores: Floats2, shut: Flags2, weights: Floats, width: Int, plan: BeamPlan, graph: Graph
 ) -> Nodes:
     """The last beams of a search that keeps no dead node; some may be empty."""
+    expect("shut", "rows", scores.shape[0], shut.shape[0])
     m, n, nodes = scores.shape[0], plan.order.shape[0], Nodes(scores.shape[0], width, plan)
     # Closed labels are never open, and need not be looked at again.
     search = Search(plan, nodes)

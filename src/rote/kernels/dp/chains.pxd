@@ -5,7 +5,7 @@ from rote.kernels.bundles cimport ChainPlan, Questions, TableRuns
 from rote.kernels.inlined cimport max_plus
 
 @cython.final
-cdef class ChainRoom:
+cdef class ChainRoom(Bundle):
     cdef OutFloats own, ahead, best, past, window, entries, line
 
 cdef void label_scores(OutFloats own, Questions questions, Int i, Flags allowed) noexcept nogil

@@ -51,6 +51,8 @@ def within_budget(values: Floats, budget: float) -> tuple[int, float]:
 
 def best_labels(questions: Questions, offsets: Ints, allowed: Flags) -> IntArray:
     """The best output when no table joins two variables; -1 where a variable has no label."""
+    questions.fit(0, offsets[offsets.shape[0] - 1])
+    expect_least("allowed", "entries", offsets[offsets.shape[0] - 1], allowed.shape[0])
     m, n = questions.scores.shape[0], offsets.shape[0] - 1
     best = np.empty((m, n), np.int64)
     labels: OutInts2 = best
@@ -101,7 +103,7 @@ def add_entries(
             line[a] += value
 
 
-class ChainRoom:
+class ChainRoom(Bundle):
     """Room for one input after the other."""
 
     def __init__(self, chain: ChainPlan) -> None:
@@ -207,6 +209,7 @@ def read_labels(
 
 def best_chains(questions: Questions, chain: ChainPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
+    questions.fit(chain.runs.reach, chain.offsets[chain.sizes.shape[0]])
     m, n = questions.scores.shape[0], chain.sizes.shape[0]
     best = np.empty((m, n), np.int64)
     labels: OutInts2 = best
@@ -228,6 +231,7 @@ def chain_max_marginals(questions: Questions, chain: ChainPlan) -> FloatArray:
     With past_t(p) the best value of what comes before t and ends in state p, it is
     max_p past_t(p) + W_t(p, a) + ahead_t(s(p), a).
     """
+    questions.fit(chain.runs.reach, chain.offsets[chain.sizes.shape[0]])
     m, n = questions.scores.shape[0], chain.sizes.shape[0]
     marginals: OutFloats2 = np.full((m, chain.offsets[n]), -inf)
     room = ChainRoom(chain)

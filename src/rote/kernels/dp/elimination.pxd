@@ -5,7 +5,7 @@ from rote.kernels.bundles cimport EliminationPlan, Questions
 from rote.kernels.outputs cimport read_scores
 
 @cython.final
-cdef class Eliminated:
+cdef class Eliminated(Bundle):
     cdef OutFloats work
     cdef OutInts best
 

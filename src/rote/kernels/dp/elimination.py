@@ -81,7 +81,7 @@ def total(work: Floats, steps: EliminationPlan) -> float:
     return value
 
 
-class Eliminated:
+class Eliminated(Bundle):
     """Working memory of an elimination: values of positions, and best candidates of entries."""
 
     def __init__(self, parts: Int, steps: EliminationPlan) -> None:
@@ -97,6 +97,7 @@ def eliminate(
 
     Labels are -1 where nothing is feasible.
     """
+    expect("scores", "columns", steps.parts, questions.scores.shape[1])
     m, n = questions.scores.shape[0], sizes.shape[0]
     best, lead = np.empty((m, n), np.int64), np.empty(m)
     labels: OutInts2 = best
@@ -158,6 +159,7 @@ def max_marginals(questions: Questions, labels: Int, steps: EliminationPlan) -> 
     that goes with it. It flows from the roots back to the part scores: a position gets
     the outside of an entry plus the other positions of the candidate they meet in.
     """
+    expect("scores", "columns", steps.parts, questions.scores.shape[1])
     m = questions.scores.shape[0]
     marginals: OutFloats2 = np.full((m, labels), -inf)
     memory = Eliminated(questions.scores.shape[1], steps)

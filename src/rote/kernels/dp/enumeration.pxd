@@ -2,9 +2,10 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Questions
+from rote.kernels.inlined cimport parts_reached
 
 @cython.final
-cdef class EndingFactors:
+cdef class EndingFactors(Bundle):
     cdef readonly Ints ptr, first, scope_ptr, scope, strides
 
 cdef double turn(

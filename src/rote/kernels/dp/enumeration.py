@@ -14,6 +14,7 @@ from rote.types import IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Questions
+    from rote.kernels.inlined import parts_reached
 
 
 def outputs_between(first: Int, end: Int, sizes: Ints) -> IntArray:
@@ -30,7 +31,7 @@ def outputs_between(first: Int, end: Int, sizes: Ints) -> IntArray:
     return np.asarray(labels)
 
 
-class EndingFactors:
+class EndingFactors(Bundle):
     """The factors of a space, sorted by their last variable."""
 
     def __init__(
@@ -57,6 +58,13 @@ def best_outputs(
     changes only what comes from j on. A first round finds the best value, a second
     one the first output close to it.
     """
+    n = sizes.shape[0]
+    reach = parts_reached(factors.first, factors.scope_ptr, factors.scope, factors.strides, sizes)
+    questions.fit(reach, offsets[n])
+    outputs = 1
+    for j in range(n):
+        outputs *= sizes[j]
+    expect_least("feasible", "bytes", (outputs + 7) // 8, feasible.shape[0])
     m, n = questions.scores.shape[0], sizes.shape[0]
     result: OutInts2 = np.full((m, n), -1, np.int64)
     labels, known = ints(n), floats(n + 1)

@@ -8,7 +8,7 @@ cdef enum:
     MAX_VARIABLES = 1 << 10
 
 @cython.final
-cdef class PartRoom:
+cdef class PartRoom(Bundle):
     cdef Int variables, count, tables, entries
     cdef OutInts local, variable, size, old, order, table_of, chosen, start, joined, used, choice, digit
     cdef OutFloats cost, value, second

@@ -18,7 +18,7 @@ if not cython.compiled:
     MAX_VARIABLES = 1 << 10  # of a part
 
 
-class PartRoom:
+class PartRoom(Bundle):
     """Room for a part; it grows when a part needs more."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from rote.kernels.dp.chains cimport add_entries, label_scores, within_budget
 from rote.kernels.inlined cimport max_plus
 
 @cython.final
-cdef class TreeRoom:
+cdef class TreeRoom(Bundle):
     cdef readonly OutFloats own, inner, up, down, entries, line, without
     cdef readonly OutInts hung, way
 

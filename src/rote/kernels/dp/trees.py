@@ -34,7 +34,7 @@ if not cython.compiled:
     from rote.kernels.inlined import max_plus
 
 
-class TreeRoom:
+class TreeRoom(Bundle):
     """The messages of one input, and room for what is read of tables."""
 
     def __init__(self, plan: ForestPlan) -> None:
@@ -202,6 +202,7 @@ def read_down(labels: OutInts, tie: float, plan: ForestPlan, room: TreeRoom, row
 
 def best_trees(questions: Questions, plan: ForestPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
+    questions.fit(plan.runs.reach, plan.offsets[plan.sizes.shape[0]])
     m = questions.scores.shape[0]
     labels: OutInts2 = np.full((m, plan.sizes.shape[0]), -1, np.int64)
     room = TreeRoom(plan)
@@ -256,6 +257,7 @@ def marginals_of(
 
 def tree_max_marginals(questions: Questions, plan: ForestPlan) -> FloatArray:
     """`marginals_of` every input."""
+    questions.fit(plan.runs.reach, plan.offsets[plan.sizes.shape[0]])
     m, n = questions.scores.shape[0], plan.sizes.shape[0]
     marginals: OutFloats2 = np.full((m, plan.offsets[n]), -inf)
     room = TreeRoom(plan)

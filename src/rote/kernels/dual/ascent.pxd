@@ -1,14 +1,14 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport FoundBy, Graph, Questions, Reduced, RowGroups
+from rote.kernels.bundles cimport FoundBy, Graph, Questions, Reduced, RowGroups, fit_duals
 from rote.kernels.constants cimport FAR
 from rote.kernels.dp.elimination cimport Eliminated, backward, forward, total
 from rote.kernels.inlined cimport weight_at
 from rote.kernels.outputs cimport read_scores
 
 @cython.final
-cdef class Ascent:
+cdef class Ascent(Bundle):
     cdef readonly OutFloats theta, messages, multipliers, marginals, tops
 
 cdef double begin(Questions questions, Int i, Reduced reduced, Eliminated memory, OutFloats theta) noexcept nogil

@@ -20,14 +20,14 @@ from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
+    from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups, fit_duals
     from rote.kernels.constants import FAR
     from rote.kernels.dp.elimination import Eliminated, backward, forward, total
     from rote.kernels.inlined import weight_at
     from rote.kernels.outputs import read_scores
 
 
-class Ascent:
+class Ascent(Bundle):
     """Where dual ascent on one input stands: room, all duals at zero."""
 
     def __init__(self, graph: Graph) -> None:
@@ -318,7 +318,9 @@ def ascend(
     sweeps: Int,
 ) -> FloatArray:
     """Improve one row of duals per input, in place, by so many sweeps; returns the bounds."""
-    m = questions.scores.shape[0]
+    questions.fit(graph.source.reach, 0)
+    m, count = questions.scores.shape[0], graph.rows.lower.shape[0]
+    fit_duals(messages, multipliers, graph, m, count)
     source, ascent, bounds = floats(questions.scores.shape[1]), Ascent(graph), floats(m)
     with cython.nogil:
         for i in range(m):

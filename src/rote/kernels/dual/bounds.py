@@ -9,14 +9,16 @@ from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import DualRows, Graph, Questions, SparseRows
+    from rote.kernels.bundles import DualRows, Graph, Questions, SparseRows, fit_duals
 
 
 def dual_bounds(
     questions: Questions, duals: DualRows, graph: Graph, rows: SparseRows, own: Int
 ) -> FloatArray:
     """g(λ, u) per input; ``own`` variables are the space's, and the others auxiliary."""
-    m = questions.scores.shape[0]
+    questions.fit(graph.source.reach, 0)
+    m, count = questions.scores.shape[0], rows.lower.shape[0]
+    fit_duals(duals.messages, duals.multipliers, graph, m, count)
     bounds, column = floats(m), floats(rows.labels + rows.auxiliary)
     with cython.nogil:
         for i in range(m):

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport DualRows, Graph, Questions, Reduced
+from rote.kernels.bundles cimport DualRows, Graph, Questions, Reduced, past_all
 from rote.kernels.constants cimport LARGE
 from rote.kernels.dp.elimination cimport Eliminated
 from rote.kernels.dual.ascent cimport (
@@ -14,17 +14,17 @@ cdef enum:
     PROBE_SWEEPS = 5
 
 @cython.final
-cdef class Aim:
+cdef class Aim(Bundle):
     cdef public double rest, floor, tie, epsilon
     cdef public Int sweeps
 
 @cython.final
-cdef class Proof:
+cdef class Proof(Bundle):
     cdef public double bound, value, runner, shut
     cdef public Int sweeps
 
 @cython.final
-cdef class CertificateRoom:
+cdef class CertificateRoom(Bundle):
     cdef readonly OutFloats marginals, losses
     cdef readonly OutInts trial, chosen
     cdef readonly Ascent case

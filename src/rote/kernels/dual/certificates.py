@@ -27,7 +27,7 @@ from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
+    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced, past_all
     from rote.kernels.constants import LARGE
     from rote.kernels.dp.elimination import Eliminated
     from rote.kernels.dual.ascent import (
@@ -46,7 +46,7 @@ if not cython.compiled:
     PROBE_SWEEPS = 5
 
 
-class Aim:
+class Aim(Bundle):
     """When sweeping ends."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Aim:
         self.sweeps = 0
 
 
-class Proof:
+class Proof(Bundle):
     """What sweeps have shown of the best output known."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Proof:
         self.sweeps = 0  # how many were made
 
 
-class CertificateRoom:
+class CertificateRoom(Bundle):
     """Room to work in."""
 
     def __init__(self, graph: Graph) -> None:
@@ -317,6 +317,14 @@ def certify(
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
     """
+    m = questions.scores.shape[0]
+    expect("scores", "columns", reduced.steps.parts, questions.scores.shape[1])
+    expect("initials", "rows", m, initials.shape[0])
+    expect("initials", "columns", reduced.variables, initials.shape[1])
+    expect("starts", "entries", m, starts.shape[0])
+    expect("epsilon", "entries", m, epsilon.shape[0])
+    expect_least("duals", "rows", past_all(starts), duals.messages.shape[0])
+    duals.fit(reduced.graph, duals.messages.shape[0])
     graph = reduced.graph
     m = questions.scores.shape[0]
     memory = Eliminated(questions.scores.shape[1], reduced.steps)

@@ -14,16 +14,16 @@ cdef extern from *:
     const Word SPREAD
 
 @cython.final
-cdef class Tree:
+cdef class Tree(Bundle):
     cdef readonly OutInts2 edges
     cdef readonly OutInts parents, texts, size
 
 @cython.final
-cdef class Joined:
+cdef class Joined(Bundle):
     cdef readonly Ints texts, ptr
 
 @cython.final
-cdef class ChainPlan:
+cdef class ChainPlan(Bundle):
     cdef readonly Ints ptr, rows, offsets
 
 cdef Int place_of(Tree tree, Int node, Int text) noexcept nogil

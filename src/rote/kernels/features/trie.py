@@ -20,7 +20,7 @@ if not cython.compiled:
     SPREAD = 0x9E3779B97F4A7C15
 
 
-class Tree:
+class Tree(Bundle):
     """Edges in a table whose size is a power of 2, and for each node where it hangs."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Tree:
         self.size = size
 
 
-class Joined:
+class Joined(Bundle):
     """Texts that stand for several: -2 for those of the first run, -3 for the second, and so on."""
 
     def __init__(self, texts: Ints, ptr: Ints) -> None:
@@ -44,7 +44,7 @@ class Joined:
         self.ptr = ptr
 
 
-class ChainPlan:
+class ChainPlan(Bundle):
     """Names made of what is said of things around a place: for each term a row, and how far away.
 
     The first term of a name is the node of its beginning, and each of the others is a text.
@@ -101,6 +101,7 @@ def go(tree: Tree, joined: Joined, node: Int, text: Int, grows: Bool) -> int:
 
 def follow(tree: Tree, nodes: OutInts, texts: Ints) -> None:
     """Go on from nodes, each along a text that stands for no others; the tree does not grow."""
+    expect("texts", "entries", nodes.shape[0], texts.shape[0])
     with cython.nogil:
         for i in range(nodes.shape[0]):
             if nodes[i] >= 0:
@@ -159,6 +160,8 @@ def walk(
     grows: Bool,
 ) -> None:
     """Go on from nodes, each along some of the texts; along ``empty`` where these are none."""
+    expect("begins", "entries", nodes.shape[0], begins.shape[0])
+    expect("ends", "entries", nodes.shape[0], ends.shape[0])
     with cython.nogil:
         for i in range(nodes.shape[0]):
             node = nodes[i]
@@ -206,6 +209,7 @@ def each_once(columns: Ints, begins: Ints, ends: Ints, most: Int) -> tuple[IntAr
     Columns are below ``most``; unknown ones, below 0, are left out. The second are where runs begin
     in the first, and where the last ends.
     """
+    expect("ends", "entries", begins.shape[0], ends.shape[0])
     total: Int = 0
     for i in range(begins.shape[0]):
         total += max(0, ends[i] - begins[i])
@@ -229,6 +233,7 @@ def each_once(columns: Ints, begins: Ints, ends: Ints, most: Int) -> tuple[IntAr
 
 def put_runs(out: OutInts, at: OutInts, columns: Ints, ptr: Ints, which: Ints) -> None:
     """Write a run for each line to where it stands, ``which`` of them, and go on behind."""
+    expect("which", "entries", at.shape[0], which.shape[0])
     with cython.nogil:
         for i in range(at.shape[0]):
             here = at[i]
@@ -248,6 +253,7 @@ def packed(
     are names that are new, as mark and number, in the order in which they come first: to be asked
     for, and until then unknown.
     """
+    expect("marked", "entries", ptr.shape[0] - 1, marked.shape[0])
     most: Int = 0
     for i in range(ptr.shape[0] - 1):
         most += ptr[i + 1] - ptr[i]

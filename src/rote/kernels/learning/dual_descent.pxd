@@ -23,7 +23,7 @@ cdef extern from *:
     const Word ALL_BITS
 
 @cython.final
-cdef class Desk:
+cdef class Desk(Bundle):
     cdef readonly OutInts ids
     cdef readonly OutFloats gains, steps
     cdef readonly OutFloats2 products

@@ -36,7 +36,7 @@ if not cython.compiled:
     ALL_BITS = (1 << 64) - 1
 
 
-class Desk:
+class Desk(Bundle):
     """Room for the candidates of any of some examples, by rank."""
 
     def __init__(self, candidates: Candidates, examples: Ints) -> None:

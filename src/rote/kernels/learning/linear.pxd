@@ -1,5 +1,5 @@
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Slots, Vectors
+from rote.kernels.bundles cimport Slots, Vectors, past_all
 
 # Sums stay in registers over all entries of a vector, for up to four columns at a time.
 cdef extern from *:

@@ -19,7 +19,7 @@ from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Slots, Vectors
+    from rote.kernels.bundles import Slots, Vectors, past_all
 
     def add_rows(
         to: OutFloats,
@@ -127,6 +127,10 @@ def score_some(
     scores: OutFloats2,
 ) -> None:
     """Put the scores of some slots, each of an input and with its first vector, into ``scores``."""
+    expect("chosen", "entries", inputs.shape[0], chosen.shape[0])
+    expect("places", "entries", inputs.shape[0], places.shape[0])
+    expect_least("scores", "rows", past_all(inputs), scores.shape[0])
+    expect("scores", "columns", slots.start[slots.start.shape[0] - 1], scores.shape[1])
     sums = floats(columns_of_tied(slots))
     with cython.nogil:
         for k in range(inputs.shape[0]):
@@ -177,6 +181,12 @@ def move_each(
     steps: Floats,
 ) -> None:
     """`move` for every input of a batch, each with its own step."""
+    count, columns = firsts.shape[0], slots.vector.shape[0]
+    expect("toward", "rows", count, toward.shape[0])
+    expect("toward", "columns", columns, toward.shape[1])
+    expect("away", "rows", count, away.shape[0])
+    expect("away", "columns", columns, away.shape[1])
+    expect("steps", "entries", count, steps.shape[0])
     with cython.nogil:
         for i in range(firsts.shape[0]):
             move(weights, vectors, slots, firsts[i], toward[i], away[i], steps[i])

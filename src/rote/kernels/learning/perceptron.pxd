@@ -13,17 +13,17 @@ cpdef enum:
     NOTHING = 2
 
 @cython.final
-cdef class Average:
+cdef class Average(Bundle):
     cdef readonly OutFloats weights, sums
 
 @cython.final
-cdef class Example:
+cdef class Example(Bundle):
     cdef readonly Int first
     cdef readonly Ints toward
     cdef readonly double step, age
 
 @cython.final
-cdef class Decisions:
+cdef class Decisions(Bundle):
     cdef readonly Ints ptr, vector, origin, stride
     cdef readonly Flags each
     cdef readonly Ints width, gold
@@ -38,7 +38,7 @@ cdef void learn_label(
 ) noexcept nogil
 
 @cython.final
-cdef class StepRoom:
+cdef class StepRoom(Bundle):
     cdef readonly ChainRoom chain
     cdef readonly Questions questions
     cdef readonly OutFloats2 scores

@@ -18,7 +18,7 @@ if not cython.compiled:
     RIGHT, WRONG, NOTHING = 0, 1, 2
 
 
-class Average:
+class Average(Bundle):
     """Weights, and every step times the number of examples before it, to read an average from."""
 
     def __init__(self, weights: OutFloats, sums: OutFloats) -> None:
@@ -26,7 +26,7 @@ class Average:
         self.sums = sums
 
 
-class Example:
+class Example(Bundle):
     """What is learned from."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Example:
         self.age = age
 
 
-class Decisions:
+class Decisions(Bundle):
     """The variables of all examples, one after the other, each a decision of its own."""
 
     def __init__(
@@ -75,7 +75,7 @@ def move_average(
     move(average.sums, vectors, slots, first, example.toward, away, step * example.age)
 
 
-class StepRoom:
+class StepRoom(Bundle):
     """Room for `chain_step` on the inputs of one batch."""
 
     def __init__(self, chain: ChainPlan, layout: Layout, slots: Slots) -> None:
@@ -136,6 +136,9 @@ def wrong_prefix(
     gold is not negative, otherwise the one with the largest lead, the shortest of equals. Where
     no prefix leads, gold comes back whole.
     """
+    expect("gold", "entries", ends.shape[0], gold.shape[0])
+    expect("found", "entries", ends.shape[0], found.shape[0])
+    expect_least("starts", "entries", ends.shape[0], starts.shape[0])
     variables: Int = 0
     for s in range(ends.shape[0]):
         variables = max(variables, ends[s] + 1)

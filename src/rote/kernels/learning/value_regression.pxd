@@ -6,18 +6,18 @@ from rote.kernels.bundles cimport Slots, Vectors
 from rote.kernels.learning.linear cimport place_of
 
 @cython.final
-cdef class Rows:
+cdef class Rows(Bundle):
     cdef readonly OutInts ptr, column
     cdef readonly OutFloats value
 
 @cython.final
-cdef class Outputs:
+cdef class Outputs(Bundle):
     cdef readonly Ints firsts
     cdef readonly Ints2 columns
     cdef readonly Floats targets
 
 @cython.final
-cdef class Schedule:
+cdef class Schedule(Bundle):
     cdef readonly double step, tolerance
     cdef readonly Int passes, room
 

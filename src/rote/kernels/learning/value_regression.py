@@ -26,14 +26,14 @@ if not cython.compiled:
     from rote.kernels.learning.linear import place_of
 
 
-class Rows:
+class Rows(Bundle):
     """Room for sparse rows φ: row i has ``value[k]`` at ``column[k]``, for k from ``ptr[i]``."""
 
     def __init__(self, count: Int, entries: Int) -> None:
         self.ptr, self.column, self.value = ints(count + 1), ints(entries), floats(entries)
 
 
-class Outputs:
+class Outputs(Bundle):
     """Outputs, and the numbers they are to predict."""
 
     def __init__(
@@ -42,12 +42,14 @@ class Outputs:
         columns: Ints2,  # (outputs, slots)
         targets: Floats,
     ) -> None:
+        expect("firsts", "entries", targets.shape[0], firsts.shape[0])
+        expect("columns", "rows", targets.shape[0], columns.shape[0])
         self.firsts = firsts
         self.columns = columns
         self.targets = targets
 
 
-class Schedule:
+class Schedule(Bundle):
     """How outputs are learned from."""
 
     def __init__(
@@ -177,6 +179,8 @@ def regress_all(
 
     Those are learned from whose prediction is wrong by more than the tolerance.
     """
+    if squares.shape[0] > 0:
+        expect("squares", "entries", weights.shape[0], squares.shape[0])
     place: OutInts = np.zeros(weights.shape[0], np.int64)
     far = ints(outputs.targets.shape[0])
     begin: Int = 0

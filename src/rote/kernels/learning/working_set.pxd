@@ -19,7 +19,7 @@ cpdef enum:
     WORK_FIELDS = 2
 
 @cython.final
-cdef class Candidates:
+cdef class Candidates(Bundle):
     cdef readonly OutInts example
     cdef readonly OutFloats dual, loss
     cdef readonly OutInts rank, previous, atom_ptr, product_ptr, atoms
@@ -30,7 +30,7 @@ cdef class Candidates:
     cdef readonly OutFloats total
 
 @cython.final
-cdef class Dual:
+cdef class Dual(Bundle):
     cdef readonly OutFloats weights
     cdef readonly Vectors vectors
     cdef readonly Candidates candidates
@@ -39,13 +39,13 @@ cdef class Dual:
     cdef readonly double delta
 
 @cython.final
-cdef class Offers:
+cdef class Offers(Bundle):
     cdef readonly Ints members, firsts
     cdef readonly Ints2 gold, found
     cdef readonly Floats losses, slacks
 
 @cython.final
-cdef class Growth:
+cdef class Growth(Bundle):
     cdef Int count, known, places, room
     cdef OutInts index
     cpdef void reserve(self, Int places) noexcept with gil

@@ -35,7 +35,7 @@ if not cython.compiled:
     WORK_FIELDS = 2
 
 
-class Candidates:
+class Candidates(Bundle):
     """Candidates, atoms and examples; arrays may be longer than what is in them."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Candidates:
         self.total = total
 
 
-class Dual:
+class Dual(Bundle):
     """The dual of a structural SVM, and the weights that it makes."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Dual:
         self.delta = delta
 
 
-class Offers:
+class Offers(Bundle):
     """Outputs that may become candidates."""
 
     def __init__(
@@ -105,6 +105,12 @@ class Offers:
         losses: Floats,
         slacks: Floats,  # Δ - w · φ, as inference found them
     ) -> None:
+        count = members.shape[0]
+        expect("firsts", "entries", count, firsts.shape[0])
+        expect("gold", "rows", count, gold.shape[0])
+        expect("found", "rows", count, found.shape[0])
+        expect("losses", "entries", count, losses.shape[0])
+        expect("slacks", "entries", count, slacks.shape[0])
         self.members = members
         self.firsts = firsts
         self.gold = gold
@@ -113,7 +119,7 @@ class Offers:
         self.slacks = slacks
 
 
-class Growth:
+class Growth(Bundle):
     """How many candidates and atoms there are, and a hash table for the atoms of one example."""
 
     def __init__(self, count: Int, known: Int) -> None:
@@ -393,6 +399,9 @@ def add_candidates(
     There are ``count`` candidates and ``known`` atoms, and room for more. ``scratch`` is as long as
     the weights, and 0 before and after. Returns how many candidates and atoms there are then.
     """
+    expect("gold", "columns", slots.vector.shape[0], offers.gold.shape[1])
+    expect("found", "columns", slots.vector.shape[0], offers.found.shape[1])
+    expect("scratch", "entries", dual.weights.shape[0], scratch.shape[0])
     growth = Growth(count, known)
     apart = Dual(scratch, dual.vectors, dual.candidates, dual.costs, dual.squared, dual.delta)
     with cython.nogil:
@@ -409,6 +418,7 @@ def compact(candidates: Candidates, count: Int, known: Int, kept: Flags) -> tupl
     Everything moves forward in its array, never past what is still to be read. Returns how many
     candidates and atoms there are then.
     """
+    expect_least("kept", "entries", count, kept.shape[0])
     first: OutInts = np.zeros(candidates.size.shape[0] + 1, np.int64)
     stays: OutFlags = np.zeros(count, np.bool_)  # by example and rank
     number: OutInts = np.full(

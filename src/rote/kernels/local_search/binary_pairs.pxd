@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions
+from rote.kernels.bundles cimport Graph, Questions, fit_outputs
 from rote.kernels.constants cimport NO_TERM, WORD, WRONG
 from rote.kernels.dual.ascent cimport load
 from rote.kernels.inlined cimport mixed
@@ -11,7 +11,7 @@ from rote.kernels.local_search.state cimport Extra, is_right, look_for, loss_at,
 from rote.kernels.neighbourhood.neighbours cimport new_entries
 
 @cython.final
-cdef class PairRoom:
+cdef class PairRoom(Bundle):
     cdef OutFloats2 pairs
     cdef OutFloats own, base, fields, side, more
     cdef OutInts labels

@@ -20,7 +20,7 @@ from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Questions
+    from rote.kernels.bundles import Graph, Questions, fit_outputs
     from rote.kernels.constants import NO_TERM, WORD, WRONG
     from rote.kernels.dual.ascent import load
     from rote.kernels.inlined import mixed
@@ -30,7 +30,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.neighbours import new_entries
 
 
-class PairRoom:
+class PairRoom(Bundle):
     """The pairs of an input, an output, and its fields."""
 
     def __init__(self, variables: Int) -> None:
@@ -165,6 +165,9 @@ def search_pairs(
     restarts: Restarts,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What `local_search.greedy.search_greedily` does, without rows and closed labels."""
+    questions.fit(graph.source.reach, 0)
+    fit_outputs("initial", initial, graph, questions.scores.shape[0])
+    fit_outputs("gold", gold, graph, questions.scores.shape[0])
     m, n = initial.shape[0], initial.shape[1]
     entries, room = new_entries(graph), PairRoom(n)
     extra, draw = Extra(kind, ints(0)), Draw(n, restarts.climbs)

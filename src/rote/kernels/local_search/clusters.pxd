@@ -11,7 +11,7 @@ cdef enum:
     OTHER = 3
 
 @cython.final
-cdef class Clusters:
+cdef class Clusters(Bundle):
     cdef readonly OutInts labels
     cdef readonly OutFlags stale
     cdef public double worth

@@ -25,7 +25,7 @@ if not cython.compiled:
     FIRST, UNKNOWN, SAME, OTHER = 0, 1, 2, 3
 
 
-class Clusters:
+class Clusters(Bundle):
     """The clusters of an output, what their traits are worth, and what changes would add to that.
 
     Items are listed three times: by cluster, those that hang on an item, itself included, and the

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, Wide
+from rote.kernels.bundles cimport Graph, Questions, Wide, fit_outputs, past_all
 from rote.kernels.constants cimport NO_TERM, WORD
 from rote.kernels.dual.ascent cimport entries_of
 from rote.kernels.inlined cimport change_rows, mixed, repeat_row
@@ -15,18 +15,18 @@ from rote.kernels.local_search.state cimport (
 from rote.kernels.neighbourhood.neighbours cimport Entries, new_entries, read_entries
 
 @cython.final
-cdef class AllEntries:
+cdef class AllEntries(Bundle):
     cdef readonly OutFloats2 theta
     cdef readonly OutFlags2 forbidden
 
 @cython.final
-cdef class Ground:
+cdef class Ground(Bundle):
     cdef readonly AllEntries entries
     cdef readonly Graph graph
     cdef readonly Wide wide
 
 @cython.final
-cdef class Restarts:
+cdef class Restarts(Bundle):
     cdef readonly Int n_resampled, climbs, seed
 
 cdef (Int, Int) best_of_each(Graph graph, Bool linked, SearchState at, double least) noexcept nogil

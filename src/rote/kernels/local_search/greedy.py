@@ -17,7 +17,7 @@ from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Questions, Wide
+    from rote.kernels.bundles import Graph, Questions, Wide, fit_outputs, past_all
     from rote.kernels.constants import NO_TERM, WORD
     from rote.kernels.dual.ascent import entries_of
     from rote.kernels.inlined import change_rows, mixed, repeat_row
@@ -42,7 +42,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.neighbours import Entries, new_entries, read_entries
 
 
-class AllEntries:
+class AllEntries(Bundle):
     """The scores of the entries of several inputs, with what is forbidden apart."""
 
     def __init__(
@@ -54,7 +54,7 @@ class AllEntries:
         self.forbidden = forbidden
 
 
-class Ground:
+class Ground(Bundle):
     """What climbs of several inputs go over."""
 
     def __init__(self, entries: AllEntries, graph: Graph, wide: Wide) -> None:
@@ -63,7 +63,7 @@ class Ground:
         self.wide = wide
 
 
-class Restarts:
+class Restarts(Bundle):
     """How often to climb, and from where."""
 
     def __init__(
@@ -201,6 +201,7 @@ def all_entries(questions: Questions, graph: Graph, as_it_is: Bool) -> AllEntrie
 
     Where entries lie ``as_it_is``, in the order of parts and none forbidden, they are copied.
     """
+    questions.fit(graph.source.reach, 0)
     m, size = questions.scores.shape[0], graph.tables.ptr[graph.tables.ptr.shape[0] - 1]
     theta: OutFloats2 = np.empty((m, size))
     forbidden: OutFlags2 = np.zeros((m, size), np.bool_)
@@ -230,6 +231,9 @@ def climb_all(
     ``members`` are the rows of the ground that climbs go over. Changes are of shape (m, most, 2),
     of which so many are there; of longer ways the first.
     """
+    fit_outputs("starts", starts, ground.graph, members.shape[0])
+    fit_outputs("gold", gold, ground.graph, members.shape[0])
+    expect("ties", "entries", members.shape[0], ties.shape[0])
     m, n = starts.shape[0], starts.shape[1]
     # Both are put where an input is, one after the other.
     entries, extra = Entries(floats(0), flags(0)), Extra(kind, ints(0))
@@ -272,6 +276,9 @@ def search_greedily(
     ``kind`` is that of the term, and ``gold`` what it compares with. The bound adds up the best
     that every label and every table can give; what traits can give is for the caller to add.
     """
+    questions.fit(graph.source.reach, 0)
+    fit_outputs("initial", initial, graph, questions.scores.shape[0])
+    fit_outputs("gold", gold, graph, questions.scores.shape[0])
     m, n = initial.shape[0], initial.shape[1]
     work, entries = floats(questions.scores.shape[1]), new_entries(graph)
     landscape, extra = Landscape(graph, entries, wide, n, 0), Extra(kind, ints(0))
@@ -326,10 +333,17 @@ def all_there(labels: Ints) -> bool:
 
 def outputs_along(starts: Ints2, steps: Ints3, counts: Ints) -> tuple[IntArray, IntArray]:
     """All outputs on the paths of inputs, each start first; and whose they are."""
+    expect("steps", "rows", starts.shape[0], steps.shape[0])
+    expect("counts", "entries", starts.shape[0], counts.shape[0])
+    expect_least("steps", "columns", past_all(counts) - 1, steps.shape[1])
+    expect("steps", "numbers", 2, steps.shape[2])
     m, n = starts.shape[0], starts.shape[1]
     total: Int = m
     for i in range(m):
         total += counts[i]
+        for k in range(counts[i]):
+            variable: Int = steps[i, k, 0]
+            expect_least("starts", "columns", variable + 1, n)
     outputs, owner = np.empty((total, n), np.int64), np.empty(total, np.int64)
     labels: OutInts2 = outputs
     whose: OutInts = owner

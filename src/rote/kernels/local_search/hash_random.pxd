@@ -5,7 +5,7 @@ from rote.kernels.constants cimport FIRST_FACTOR, GOLDEN, SECOND_FACTOR, WORD
 from rote.kernels.inlined cimport below, bits_of, folded, mixed, signed
 
 @cython.final
-cdef class Draw:
+cdef class Draw(Bundle):
     cdef readonly OutInts order, labels, seen
 
 cpdef Word seed_of(Floats2 scores, Int i, Int seed) noexcept nogil

@@ -35,6 +35,7 @@ def draw_subsets(scores: Floats2, gold: Ints2, k: Int, sample: Int, seed: Int) -
     Each is drawn as Floyd does: of the first n - k + 1 one, then of one more each time, where a
     variable that is there already stands for the newest.
     """
+    expect("scores", "rows", gold.shape[0], scores.shape[0])
     m, n = gold.shape[0], gold.shape[1]
     sets = np.empty(m * sample * k, np.int64)
     members: OutInts = sets
@@ -67,7 +68,7 @@ def hash_labels(labels: Ints) -> int:
     return signed(state)
 
 
-class Draw:
+class Draw(Bundle):
     """Room for so many starts."""
 
     def __init__(self, variables: Int, starts: Int) -> None:
@@ -166,6 +167,13 @@ def draw_starts(
 
     ``seen`` has the prints of earlier starts in its first columns, and takes in these.
     """
+    m = initial.shape[0]
+    expect("seeds", "entries", m, seeds.shape[0])
+    expect("forbidden", "rows", m, forbidden.shape[0])
+    expect("initial", "columns", offsets.shape[0] - 1, initial.shape[1])
+    expect_least("forbidden", "columns", offsets[offsets.shape[0] - 1], forbidden.shape[1])
+    expect("seen", "rows", m, seen.shape[0])
+    expect_least("seen", "columns", restart + 1, seen.shape[1])
     m, n = initial.shape[0], initial.shape[1]
     starts = np.empty((m, n), np.int64)
     labels: OutInts2 = starts
@@ -182,6 +190,8 @@ def draw_starts(
 
 def note_starts(starts: Ints2, seen: OutInts2, restart: Int) -> BoolArray:
     """Whether starts are none of those before; ``seen`` takes in their prints."""
+    expect("seen", "rows", starts.shape[0], seen.shape[0])
+    expect_least("seen", "columns", restart + 1, seen.shape[1])
     m = starts.shape[0]
     new = np.empty(m, np.bool_)
     is_new: OutFlags = new

@@ -10,7 +10,7 @@ from rote.kernels.neighbourhood.neighbours cimport Entries, Gains, new_entries, 
 from rote.kernels.neighbourhood.ranges cimport add_up
 
 @cython.final
-cdef class Landscape:
+cdef class Landscape(Bundle):
     cdef readonly Graph graph
     cdef readonly Entries entries
     cdef readonly Wide wide
@@ -18,7 +18,7 @@ cdef class Landscape:
     cdef readonly OutInts rank
 
 @cython.final
-cdef class SearchState:
+cdef class SearchState(Bundle):
     cdef readonly OutInts labels, chosen, having
     cdef readonly OutFloats2 changes
     cdef readonly Gains gains
@@ -29,7 +29,7 @@ cdef class SearchState:
     cdef readonly Int faults, broken, right, on
 
 @cython.final
-cdef class Extra:
+cdef class Extra(Bundle):
     cdef readonly Int kind, on
     cdef readonly Ints gold
 

@@ -44,7 +44,7 @@ if not cython.compiled:
     from rote.kernels.neighbourhood.ranges import add_up
 
 
-class Landscape:
+class Landscape(Bundle):
     """What the climbs of one input go over."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Landscape:
         fill(self.rank, 1)
 
 
-class SearchState:
+class SearchState(Bundle):
     """An output, and what is known of it."""
 
     def __init__(self, graph: Graph, wide: Wide, variables: Int) -> None:
@@ -85,7 +85,7 @@ class SearchState:
         self.on = 0  # labels that are not the first
 
 
-class Extra:
+class Extra(Bundle):
     """A term, as far as kernels know it."""
 
     def __init__(
@@ -263,6 +263,9 @@ def gains_of(scores: Floats2, labels: Ints2, graph: Graph) -> FloatArray:
 
     Of shape (m, labels).
     """
+    expect("scores", "rows", labels.shape[0], scores.shape[0])
+    expect_least("scores", "columns", graph.source.reach, scores.shape[1])
+    expect_least("labels", "columns", graph.tables.reach, labels.shape[1])
     m, n = labels.shape[0], labels.shape[1]
     # Auxiliary variables, which come last, are in no table.
     size = graph.offsets[n]

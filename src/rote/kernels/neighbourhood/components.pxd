@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Layout, VariableSets
+from rote.kernels.bundles cimport Graph, Layout, VariableSets, fit_outputs
 from rote.kernels.inlined cimport added, entry_at, root_of
 
 cdef enum:
@@ -10,7 +10,7 @@ cdef enum:
     SAME = 1
 
 @cython.final
-cdef class Swap:
+cdef class Swap(Bundle):
     cdef Flags allowed
     cdef readonly OutInts gold
     cdef readonly OutFlags inside

@@ -9,7 +9,7 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Layout, VariableSets
+    from rote.kernels.bundles import Graph, Layout, VariableSets, fit_outputs
     from rote.kernels.inlined import added, entry_at, root_of
 
     DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
@@ -31,6 +31,9 @@ def signed_components(
 
     A factor joins its variables if its sign is unknown, or agrees with the states of its two.
     """
+    expect("gold", "columns", layout.sizes.shape[0], gold.shape[1])
+    expect("signs", "entries", layout.scope_ptr.shape[0] - 1, signs.shape[0])
+    expect("states", "entries", layout.offsets[layout.sizes.shape[0]], states.shape[0])
     m, n = gold.shape[0], gold.shape[1]
     room = ints(3 * n)
     parent: OutInts = room[:n]
@@ -73,7 +76,7 @@ def signed_components(
     return np.asarray(first), np.asarray(ptr)[: first[m] + 1], np.asarray(members)
 
 
-class Swap:
+class Swap(Bundle):
     """What labels are allowed, and a set of an input whose labels may change."""
 
     def __init__(self, allowed: Flags, variables: Int) -> None:
@@ -140,6 +143,9 @@ def set_may_swap(graph: Graph, swap: Swap) -> bool:
 
 def may_swap(gold: Ints2, graph: Graph, allowed: Flags, around: VariableSets) -> BoolArray:
     """For which inputs every rule by itself lets every set have any labels that are possible."""
+    fit_outputs("gold", gold, graph, gold.shape[0])
+    around.fit(gold.shape[0])
+    expect_least("allowed", "entries", graph.source.allowed.shape[0], allowed.shape[0])
     m, n = gold.shape[0], gold.shape[1]
     swap = Swap(allowed, n)
     may: OutFlags = np.ones(m, np.bool_)

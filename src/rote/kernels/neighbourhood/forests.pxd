@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, VariableSets
+from rote.kernels.bundles cimport Graph, Questions, VariableSets, fit_outputs
 from rote.kernels.dp.trees cimport best_across
 from rote.kernels.dual.ascent cimport load
 from rote.kernels.inlined cimport entry_at, is_scored
@@ -18,7 +18,7 @@ cdef enum:
     OPEN = 3
 
 @cython.final
-cdef class Forest:
+cdef class Forest(Bundle):
     cdef readonly OutInts rank, order, parent, edge_ptr, labels
     cdef readonly OutFloats belief, edges, theta, message, bound, first, activity
     cdef readonly OutFlags checks

@@ -19,7 +19,7 @@ from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Questions, VariableSets
+    from rote.kernels.bundles import Graph, Questions, VariableSets, fit_outputs
     from rote.kernels.dp.trees import best_across
     from rote.kernels.dual.ascent import load
     from rote.kernels.inlined import entry_at, is_scored
@@ -40,7 +40,7 @@ if not cython.compiled:
     OPEN = 3  # given up
 
 
-class Forest:
+class Forest(Bundle):
     """A set, from its roots on, and what max-sum tells of its labels; no variable is in it yet."""
 
     def __init__(self, graph: Graph, variables: Int, edges: Int) -> None:
@@ -361,6 +361,10 @@ def best_forests(
     for those that are no forest, and what max-sum says where ``nodes`` labels were not enough.
     Settled sets have -inf.
     """
+    questions.fit(graph.source.reach, 0)
+    fit_outputs("gold", gold, graph, questions.scores.shape[0])
+    around.fit(gold.shape[0])
+    expect("floors", "entries", gold.shape[0], floors.shape[0])
     m, n = gold.shape[0], gold.shape[1]
     forest = Forest(graph, n, most_edges(graph, around))
     work, found = floats(questions.scores.shape[1]), ints(n)

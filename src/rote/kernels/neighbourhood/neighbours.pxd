@@ -1,23 +1,23 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport FoundBy, Graph, Questions, VariableSets
+from rote.kernels.bundles cimport FoundBy, Graph, Questions, VariableSets, fit_outputs
 from rote.kernels.inlined cimport change_rows, entry_at, is_scored
 from rote.kernels.neighbourhood.ranges cimport add_up
 from rote.kernels.outputs cimport read_scores
 
 @cython.final
-cdef class Entries:
+cdef class Entries(Bundle):
     cdef readonly OutFloats theta
     cdef readonly OutFlags forbidden
 
 @cython.final
-cdef class Gains:
+cdef class Gains(Bundle):
     cdef readonly OutFloats score
     cdef readonly OutInts faults
 
 @cython.final
-cdef class SearchRoom:
+cdef class SearchRoom(Bundle):
     cdef Int size
     cdef OutInts place, choice, faults, broken, members, merged, rank, labels, answer
     cdef OutFloats value, upper, activity

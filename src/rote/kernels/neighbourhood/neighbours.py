@@ -21,13 +21,13 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import FoundBy, Graph, Questions, VariableSets
+    from rote.kernels.bundles import FoundBy, Graph, Questions, VariableSets, fit_outputs
     from rote.kernels.inlined import change_rows, entry_at, is_scored
     from rote.kernels.neighbourhood.ranges import add_up
     from rote.kernels.outputs import read_scores
 
 
-class Entries:
+class Entries(Bundle):
     """The scores of entries, with what is forbidden apart."""
 
     def __init__(
@@ -45,7 +45,7 @@ def new_entries(graph: Graph) -> Entries:
     return Entries(floats(size), flags(size))
 
 
-class Gains:
+class Gains(Bundle):
     """What every label of every variable would add to an output; or to several, one by one."""
 
     def __init__(self, size: Int) -> None:
@@ -160,7 +160,7 @@ def comes_first(labels: Ints, variable: Int, label: Int, answer: Ints) -> int:
     return 0
 
 
-class SearchRoom:
+class SearchRoom(Bundle):
     """Working memory of a search; by depth: how many variables have another label."""
 
     def __init__(self, graph: Graph, variables: Int, widest: Int, deepest: Int) -> None:
@@ -390,6 +390,9 @@ def best_neighbours(
     Labels are -1 where there is none. Others may be within a tie where this is doubtful; with
     ``settle`` they are not, and the first of them is the answer.
     """
+    questions.fit(graph.source.reach, 0)
+    fit_outputs("gold", gold, graph, questions.scores.shape[0])
+    around.fit(gold.shape[0])
     m, n = gold.shape[0], gold.shape[1]
     widest = 0
     for s in range(around.ptr.shape[0] - 1):
@@ -457,6 +460,14 @@ def take_better(
     also: Flags,
 ) -> None:
     """`better`, for many outputs and their owners."""
+    m, count = answers.shape[0], owner.shape[0]
+    expect("values", "entries", m, values.shape[0])
+    expect("doubtful", "entries", m, doubtful.shape[0])
+    expect("ties", "entries", m, ties.shape[0])
+    expect("offered", "rows", count, offered.shape[0])
+    expect("offered", "columns", answers.shape[1], offered.shape[1])
+    expect("known_value", "entries", count, known_value.shape[0])
+    expect("also", "entries", count, also.shape[0])
     with cython.nogil:
         for s in range(owner.shape[0]):
             i = owner[s]

@@ -5,7 +5,7 @@ from rote.kernels.bundles cimport Graph, RowGroups
 from rote.kernels.inlined cimport activity_of, added, is_broken
 
 @cython.final
-cdef class Ranges:
+cdef class Ranges(Bundle):
     cdef readonly OutFloats low, high
     cdef readonly OutInts seen, begin, end, groups
 

@@ -17,7 +17,7 @@ if not cython.compiled:
     from rote.kernels.inlined import activity_of, added, is_broken
 
 
-class Ranges:
+class Ranges(Bundle):
     """Ranges of rows; and for open variables, which groups of theirs are of rows that matter."""
 
     def __init__(self, rows: RowGroups, variables: Int) -> None:

@@ -17,7 +17,7 @@ cdef enum:
     MAX_ENTRIES = 1 << 18
 
 @cython.final
-cdef class Parts:
+cdef class Parts(Bundle):
     cdef Bool made
     cdef OutInts root, part
     cdef Ascent narrowed

@@ -249,7 +249,7 @@ def search(
     return value, max(value, open_bound), runner, nodes
 
 
-class Parts:
+class Parts(Bundle):
     """Room for a search part by part, made when the first search needs it."""
 
     def __init__(self) -> None:
@@ -376,6 +376,9 @@ def branch(
     tie. With ``in_order``, the first output in lexicographic order that beats the floor; nothing
     is eliminated then.
     """
+    expect("scores", "columns", reduced.steps.parts, questions.scores.shape[1])
+    expect("floors", "entries", questions.scores.shape[0], floors.shape[0])
+    duals.fit(reduced.graph, questions.scores.shape[0])
     graph = reduced.graph
     m = questions.scores.shape[0]
     memory = Eliminated(questions.scores.shape[1], reduced.steps)

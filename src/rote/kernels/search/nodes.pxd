@@ -6,13 +6,13 @@ from rote.kernels.dual.ascent cimport find_tops
 from rote.kernels.inlined cimport activity_of, added, entry_at, is_broken, weight_at
 
 @cython.final
-cdef class Frames:
+cdef class Frames(Bundle):
     cdef readonly OutInts variable, options, next, mark, low
     cdef readonly OutInts2 label
     cdef readonly OutFloats2 bound
 
 @cython.final
-cdef class Node:
+cdef class Node(Bundle):
     cdef readonly OutFloats state, trail_was
     cdef readonly OutInts free, labels, argmax, stack, pending, trail_at
     cdef readonly OutFlags tight

@@ -20,7 +20,7 @@ if not cython.compiled:
     from rote.kernels.inlined import activity_of, added, entry_at, is_broken, weight_at
 
 
-class Frames:
+class Frames(Bundle):
     """The decisions on the way to a node, by depth."""
 
     def __init__(self, n: Int, widest: Int) -> None:
@@ -33,7 +33,7 @@ class Frames:
         self.bound = floats2(n + 1, widest)
 
 
-class Node:
+class Node(Bundle):
     """Where a search stands. Places are of what begins there in ``state``."""
 
     def __init__(self, graph: Graph) -> None:

@@ -219,7 +219,7 @@ class LagrangianCertificate:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        messages, multipliers = np.asarray(duals.messages), np.asarray(duals.multipliers)
+        messages, multipliers = duals.messages, duals.multipliers
         return CertificateResult(taken, labels, bound, margin, starts.copy(), messages, multipliers)
 
     @staticmethod

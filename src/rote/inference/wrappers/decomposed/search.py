@@ -141,7 +141,7 @@ class Search:
         allowed = np.zeros_like(given)
         row, gold = np.arange(len(inputs))[:, None], offsets[:-1] + self.gold[inputs]
         allowed[row, gold] = given[row, gold]
-        members = np.asarray(around.members)
+        members = around.members
         for k, s in enumerate(sets.tolist()):
             for j in members[around.ptr[s] : around.ptr[s + 1]].tolist():
                 allowed[k, offsets[j] : offsets[j + 1]] = given[k, offsets[j] : offsets[j + 1]]
@@ -172,7 +172,7 @@ def _labellings(space: Space, around: VariableSets) -> FloatArray:
     """How many labellings each set has, nearly."""
     sets = len(around.ptr) - 1
     owner = np.repeat(np.arange(sets), np.diff(around.ptr))
-    labels = space.sizes[np.asarray(around.members)]
+    labels = space.sizes[around.members]
     logs = np.bincount(owner, weights=np.log(labels), minlength=sets)
     return np.asarray(np.exp(np.minimum(logs, 100.0)) * (1 - 1e-9))
 
@@ -204,7 +204,7 @@ def neighbours(space: Space, gold: IntArray, around: VariableSets, i: int) -> In
     They may break rules, and some may be there more than once.
     """
     found = [gold[None]]
-    everything = np.asarray(around.members)
+    everything = around.members
     sets = [
         everything[around.ptr[s] : around.ptr[s + 1]].tolist()
         for s in range(around.begin[i], around.end[i])

@@ -188,12 +188,12 @@ def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> VariableSets:
 
 def sets_per_input(around: VariableSets) -> IntArray:
     """How many sets each input has."""
-    return np.asarray(around.end) - np.asarray(around.begin)
+    return around.end - around.begin
 
 
 def of_inputs(around: VariableSets, inputs: IntArray) -> VariableSets:
     """The sets of some of the inputs."""
-    begin, end = np.asarray(around.begin), np.asarray(around.end)
+    begin, end = around.begin, around.end
     if len(inputs) == len(begin):
         return around
     if around.most < EVERY:  # all inputs share one
@@ -213,6 +213,6 @@ def some_sets(around: VariableSets, which: BoolArray, counts: IntArray) -> Varia
         readonly(end - counts),
         readonly(end),
         readonly(offsets_from_counts(sizes[which])),
-        readonly(np.asarray(around.members)[np.repeat(which, sizes)]),
+        readonly(around.members[np.repeat(which, sizes)]),
         around.most,
     )
