@@ -1,4 +1,4 @@
-"""`MessagePassing`: exact on spaces of pairs, from any start, and it hands on what it cannot settle."""
+"""`MessagePassing`: exact on spaces of pairs, from any start; what is not settled goes on."""
 
 from __future__ import annotations
 

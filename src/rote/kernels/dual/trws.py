@@ -417,7 +417,7 @@ def lay_out(to: SmallNetwork, n: Int, blocks: Int) -> None:
         for p in range(to.place_ptr[v], to.place_ptr[v + 1]):
             if to.up[to.places[p]]:
                 ahead += 1
-        to.share[v] = 1.0 / max(1, max(ahead, count - ahead))
+        to.share[v] = 1.0 / max(1, ahead, count - ahead)
         most = max(most, count * to.sizes[v])
     to.cut(n, blocks)
     to.net.graph.flow.max_marginals = most
