@@ -285,8 +285,8 @@ def close_losses(net: PairNetwork, room: float) -> int:
 def narrow(net: PairNetwork, tie: float, sweeps: Int) -> int:
     """Sweep and close labels until half of them are closed, or sweeps change little.
 
-    At least so many sweeps are made before they have to change something. Returns how many labels
-    are open where there is a choice, or -1 if nothing is feasible.
+    So many sweeps are made before they have to change something. Returns how many labels are open
+    where there is a choice, or -1 if nothing is feasible.
     """
     labels = net.graph.offsets[net.graph.sizes.shape[0]]
     left = labels
@@ -295,15 +295,13 @@ def narrow(net: PairNetwork, tie: float, sweeps: Int) -> int:
         net.bound = pass_messages(net, True)
         if net.bound == -inf or pass_messages(net, False) == -inf:
             return -1
+        consider(net, 2)
         gap = net.bound - net.value
-        if turn == 0 or turn + 1 >= sweeps:
-            consider(net, 2)
-            gap = net.bound - net.value
         was = left
         left = close_losses(net, gap + 4 * tie)
         if 2 * left <= labels:
             break
-        if turn + 1 >= sweeps and gap > 0.8 * before and left > 0.8 * was:
+        if turn + 1 >= sweeps and gap > 0.9 * before and left > 0.9 * was:
             break
         before = gap
     return left
@@ -533,7 +531,7 @@ def shrink(small: SmallNetwork, to: SmallNetwork, tie: float, labels: OutInts) -
     count = small.net.graph.offsets[small.net.graph.sizes.shape[0]]
     if count == 0:
         return False
-    left = narrow(small.net, tie, 1)
+    left = narrow(small.net, tie, SWEEPS)
     if left < 0 or 2 * left > count:
         return False
     compact(small.net, to, labels)
@@ -551,7 +549,7 @@ def settle(
     left = narrow(room.whole, tie, sweeps)
     if left < 0:
         return -1, True
-    if 2 * left > room.whole.losses.shape[0] or room.whole.value == -inf:
+    if room.whole.value == -inf:
         return 0, False
     if not room.made:
         room.reserve()
@@ -613,8 +611,7 @@ def message_passing(
     with cython.nogil:
         for i in range(m):
             warm: Bool = begin(questions, i, room.whole, plain, start, incumbents)
-            sweeps = 1 if warm else SWEEPS
-            where, done = settle(room, questions.ties[i], sweeps, node_limit, labels[i])
+            where, done = settle(room, questions.ties[i], SWEEPS, node_limit, labels[i])
             if messages.shape[0] > 0:
                 for k in range(messages.shape[1]):  # those to closed labels are -inf
                     sent = room.whole.messages[k]
