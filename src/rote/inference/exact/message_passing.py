@@ -48,7 +48,7 @@ class MessagePassing(Engine):
         Nodes of the search for one input before it is handed on, at least 1.
     """
 
-    node_limit: int = 1 << 10
+    node_limit: int = 1 << 12
 
     checks: ClassVar = {"node_limit": whole(1)}
     capabilities = frozenset({Capability.WARM_STARTS})

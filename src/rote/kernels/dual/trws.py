@@ -555,7 +555,7 @@ def settle(
         room.reserve()
     compact(room.whole, room.even, labels)
     turn = 1
-    more: Bool = True
+    more: Bool = 2 * left <= room.whole.losses.shape[0]
     while more:
         if turn == 1:
             more = shrink(room.even, room.odd, tie, labels)
