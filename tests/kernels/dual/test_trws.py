@@ -140,7 +140,7 @@ def test_what_is_left_has_the_open_outputs_with_the_same_differences(space, seed
 @settings(max_examples=60)
 def test_no_label_of_an_output_within_a_tie_is_closed(space, seed):
     net, _, outputs = prepared(space, seed)
-    left = narrow(net, 0.01, 8)
+    left = narrow(net, 0.01)
     if not outputs:
         return
     assert left >= 0

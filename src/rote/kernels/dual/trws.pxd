@@ -8,6 +8,7 @@ from rote.kernels.search.nodes cimport Node
 
 cdef enum:
     SWEEPS = 8
+    ROUNDS = 2
     MAX_SWEEPS = 64
     FIRST_NODES = 16
     NODES_IN_ORDER = 1 << 10
@@ -41,7 +42,7 @@ cdef class SearchRoom:
 @cython.final
 cdef class TrwsRoom:
     cdef PairNetwork whole
-    cdef Bool made
+    cdef Int made
     cdef SmallNetwork even, odd
     cdef SearchRoom search
     cpdef void reserve(self) noexcept with gil
@@ -49,13 +50,12 @@ cdef class TrwsRoom:
 cpdef double pass_messages(PairNetwork net, Bool backward) noexcept nogil
 cpdef double value_of(PairNetwork net, Ints labels) noexcept nogil
 cpdef void improve(PairNetwork net, Int rounds) noexcept nogil
-cdef void consider(PairNetwork net, Int rounds) noexcept nogil
+cdef void consider(PairNetwork net) noexcept nogil
 cpdef Int close_losses(PairNetwork net, double room) noexcept nogil
-cpdef Int narrow(PairNetwork net, double tie, Int sweeps) noexcept nogil
+cpdef Int narrow(PairNetwork net, double tie) noexcept nogil
 cpdef void compact(PairNetwork net, SmallNetwork to, OutInts labels) noexcept nogil
 cdef void lay_out(SmallNetwork to, Int n, Int blocks) noexcept nogil
 cdef bint finish(PairNetwork net, SearchRoom room, double tie, Int node_limit) noexcept nogil
-cdef bint begin(Questions questions, Int i, PairNetwork net, Bool plain, Floats2 start, Ints2 incumbents) noexcept nogil
-cdef bint shrink(SmallNetwork small, SmallNetwork to, double tie, OutInts labels) noexcept nogil
-cdef (Int, bint) settle(TrwsRoom room, double tie, Int sweeps, Int node_limit, OutInts labels) noexcept nogil
+cdef void begin(Questions questions, Int i, PairNetwork net, Bool plain, Floats2 start, Ints2 incumbents) noexcept nogil
+cdef (Int, bint) settle(TrwsRoom room, double tie, Int node_limit, OutInts labels) noexcept nogil
 cdef void write(PairNetwork net, Ints offsets, Bool settled, OutInts labels, OutFlags opened) noexcept nogil

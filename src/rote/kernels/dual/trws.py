@@ -30,7 +30,8 @@ if not cython.compiled:
     from rote.kernels.search.branch import Parts, search, search_parts
     from rote.kernels.search.nodes import Node
 
-    SWEEPS = 8  # from nothing, before a sweep has to show what it is good for
+    SWEEPS = 8  # before a sweep has to show what it is good for
+    ROUNDS = 2  # of single changes to an output
     MAX_SWEEPS = 64  # of one network
     FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
     NODES_IN_ORDER = 1 << 10  # to tell equal outputs apart, and some for each variable
@@ -258,9 +259,14 @@ def improve(net: PairNetwork, rounds: Int) -> None:
             break
 
 
-def consider(net: PairNetwork, rounds: Int) -> None:
+def consider(net: PairNetwork) -> None:
     """Take ``net.trial`` as the incumbent if it is better, after single changes."""
-    improve(net, rounds)
+    same: Bool = net.value > -inf
+    for j in range(net.graph.sizes.shape[0]):
+        same = same and net.trial[j] == net.found[j]
+    if same:
+        return
+    improve(net, ROUNDS)
     value = value_of(net, net.trial)
     if value > net.value:
         net.value = value
@@ -282,11 +288,10 @@ def close_losses(net: PairNetwork, room: float) -> int:
     return left
 
 
-def narrow(net: PairNetwork, tie: float, sweeps: Int) -> int:
+def narrow(net: PairNetwork, tie: float) -> int:
     """Sweep and close labels until half of them are closed, or sweeps change little.
 
-    So many sweeps are made before they have to change something. Returns how many labels are open
-    where there is a choice, or -1 if nothing is feasible.
+    Returns how many labels are open where there is a choice, or -1 if nothing is feasible.
     """
     labels = net.graph.offsets[net.graph.sizes.shape[0]]
     left = labels
@@ -295,13 +300,13 @@ def narrow(net: PairNetwork, tie: float, sweeps: Int) -> int:
         net.bound = pass_messages(net, True)
         if net.bound == -inf or pass_messages(net, False) == -inf:
             return -1
-        consider(net, 2)
+        consider(net)
         gap = net.bound - net.value
         was = left
         left = close_losses(net, gap + 4 * tie)
         if 2 * left <= labels:
             break
-        if turn + 1 >= sweeps and gap > 0.9 * before and left > 0.9 * was:
+        if turn + 1 >= SWEEPS and gap > 0.9 * before and left > 0.9 * was:
             break
         before = gap
     return left
@@ -431,8 +436,6 @@ class SearchRoom:
 
 def finish(net: PairNetwork, room: SearchRoom, tie: float, node_limit: Int) -> bool:
     """Search what is left, given an incumbent; whether ``net.found`` is the answer now."""
-    if net.graph.sizes.shape[0] == 0:
-        return True
     room.reserve(net.graph)
     copy_into(room.ascent.theta, net.theta[: room.ascent.theta.shape[0]])
     copy_into(room.ascent.messages, net.messages[: room.ascent.messages.shape[0]])
@@ -475,7 +478,7 @@ class TrwsRoom:
 
     def __init__(self, graph: Graph) -> None:
         self.whole = PairNetwork(graph)
-        self.made = False
+        self.made = 0
         self.search = SearchRoom()
         for j in range(graph.sizes.shape[0]):
             self.whole.variable[j] = j
@@ -483,18 +486,18 @@ class TrwsRoom:
                 self.whole.label[graph.offsets[j] + a] = a
 
     def reserve(self) -> None:
-        """Make the small networks."""
-        self.made = True
-        self.even, self.odd = SmallNetwork(self.whole.graph), SmallNetwork(self.whole.graph)
+        """Make one more small network."""
+        if self.made == 0:
+            self.even = SmallNetwork(self.whole.graph)
+        else:
+            self.odd = SmallNetwork(self.whole.graph)
+        self.made += 1
 
 
 def begin(
     questions: Questions, i: Int, net: PairNetwork, plain: Bool, start: Floats2, incumbents: Ints2
-) -> bool:
-    """Scores, messages and incumbent of one input; whether there are messages to start from.
-
-    A start that is of no use is left out.
-    """
+) -> None:
+    """Scores, messages and incumbent of one input; a start that is of no use is left out."""
     if plain and questions.closed.shape[0] == 0:
         net.theta = questions.scores[i]
     else:
@@ -522,47 +525,41 @@ def begin(
             break
         net.trial[j] = incumbents[i, j]
     if known:
-        consider(net, 2)
-    return warm
+        consider(net)
 
 
-def shrink(small: SmallNetwork, to: SmallNetwork, tie: float, labels: OutInts) -> bool:
-    """Close labels of a small network; whether a smaller one was made of what is left."""
-    count = small.net.graph.offsets[small.net.graph.sizes.shape[0]]
-    if count == 0:
-        return False
-    left = narrow(small.net, tie, SWEEPS)
-    if left < 0 or 2 * left > count:
-        return False
-    compact(small.net, to, labels)
-    return True
-
-
-def settle(
-    room: TrwsRoom, tie: float, sweeps: Int, node_limit: Int, labels: OutInts
-) -> tuple[int, bool]:
+def settle(room: TrwsRoom, tie: float, node_limit: Int, labels: OutInts) -> tuple[int, bool]:
     """Narrow, compact and search; where what is left stands, and whether it is settled.
 
     It stands in the whole network (0) or in one of the small ones (1, 2); -1 says that nothing is
     feasible.
     """
-    left = narrow(room.whole, tie, sweeps)
+    count: Int = room.whole.losses.shape[0]
+    left = narrow(room.whole, tie)
     if left < 0:
         return -1, True
-    if room.whole.value == -inf:
-        return 0, False
-    if not room.made:
+    if left == 0 or room.whole.value == -inf:
+        return 0, left == 0 and room.whole.value > -inf
+    if room.made == 0:
         room.reserve()
     compact(room.whole, room.even, labels)
     turn = 1
-    more: Bool = 2 * left <= room.whole.losses.shape[0]
-    while more:
+    while left > 0 and 2 * left <= count:
+        count = left
         if turn == 1:
-            more = shrink(room.even, room.odd, tie, labels)
+            left = narrow(room.even.net, tie)
+            if left > 0 and 2 * left <= count:
+                if room.made == 1:
+                    room.reserve()
+                compact(room.even.net, room.odd, labels)
+                turn = 2
         else:
-            more = shrink(room.odd, room.even, tie, labels)
-        if more:
-            turn = 3 - turn
+            left = narrow(room.odd.net, tie)
+            if left > 0 and 2 * left <= count:
+                compact(room.odd.net, room.even, labels)
+                turn = 1
+    if left == 0:
+        return turn, True
     if turn == 1:
         return turn, finish(room.even.net, room.search, tie, node_limit)
     return turn, finish(room.odd.net, room.search, tie, node_limit)
@@ -610,8 +607,8 @@ def message_passing(
     opened: OutFlags2 = np.zeros((m, graph.offsets[n]), np.bool_)
     with cython.nogil:
         for i in range(m):
-            warm: Bool = begin(questions, i, room.whole, plain, start, incumbents)
-            where, done = settle(room, questions.ties[i], SWEEPS, node_limit, labels[i])
+            begin(questions, i, room.whole, plain, start, incumbents)
+            where, done = settle(room, questions.ties[i], node_limit, labels[i])
             if messages.shape[0] > 0:
                 for k in range(messages.shape[1]):  # those to closed labels are -inf
                     sent = room.whole.messages[k]
