@@ -253,7 +253,7 @@ def check_shape(solutions: Solutions, space, m: int) -> None:
         "status": ((m,), np.int64),
         "source": ((m,), np.int64),
     }
-    assert {field.name for field in dataclasses.fields(solutions)} == set(expected)
+    assert {field.name for field in dataclasses.fields(solutions)} == {*expected, "duals"}
     for name, (shape, dtype) in expected.items():
         array = getattr(solutions, name)
         assert array.shape == shape
@@ -336,6 +336,7 @@ HOMES = {
     "Independent": ["separable"],
     "Chain": ["separable", "chain"],
     "Tree": ["separable", "tree"],
+    "MessagePassing": ["separable", "tree"],
 }
 
 
