@@ -25,6 +25,7 @@ from rote.inference.exact.exhaustive import Exhaustive as Exhaustive
 from rote.inference.exact.independent import Independent as Independent
 from rote.inference.exact.kbest import k_best as k_best
 from rote.inference.exact.max_marginals import max_marginals as max_marginals
+from rote.inference.exact.message_passing import MessagePassing as MessagePassing
 from rote.inference.exact.tree import Tree as Tree
 from rote.inference.infeasibility import find_conflict as find_conflict
 from rote.inference.problem import Context as Context

@@ -35,6 +35,7 @@ from rote.inference import (
     Exhaustive,
     FoundBy,
     Independent,
+    MessagePassing,
     Milp,
     Problem,
     Solutions,
@@ -85,6 +86,7 @@ ALONE = {
     "Exhaustive": Exhaustive,
     "Milp": Milp,
     "Independent": Independent,
+    "MessagePassing": MessagePassing,
     "Tree": Tree,
     "Beam": lambda: Beam(width=3),
     "ConstrainedBeam": lambda: ConstrainedBeam(width=2, proof=True),
@@ -255,7 +257,7 @@ def check_shape(solutions: Solutions, space, m: int) -> None:
         "status": ((m,), np.int64),
         "source": ((m,), np.int64),
     }
-    assert {field.name for field in dataclasses.fields(solutions)} == set(expected)
+    assert {field.name for field in dataclasses.fields(solutions)} == {*expected, "duals"}
     for name, (shape, dtype) in expected.items():
         array = getattr(solutions, name)
         assert array.shape == shape
@@ -338,6 +340,7 @@ HOMES = {
     "Independent": ["separable"],
     "Chain": ["separable", "chain"],
     "Tree": ["separable", "tree"],
+    "MessagePassing": ["separable", "tree"],
 }
 
 

@@ -10,6 +10,7 @@ from rote.inference.exact.exhaustive import Exhaustive
 from rote.inference.exact.independent import Independent
 from rote.inference.exact.kbest import k_best
 from rote.inference.exact.max_marginals import max_marginals
+from rote.inference.exact.message_passing import MessagePassing
 from rote.inference.exact.tree import Tree
 from rote.inference.infeasibility import find_conflict
 from rote.inference.problem import Problem, clamp
@@ -26,6 +27,7 @@ __all__ = [
     "Exhaustive",
     "FoundBy",
     "Independent",
+    "MessagePassing",
     "Milp",
     "Problem",
     "Solutions",

@@ -46,6 +46,7 @@ from rote.inference import (
     Exact,
     Exhaustive,
     Independent,
+    MessagePassing,
     Milp,
     Tree,
 )
@@ -70,6 +71,7 @@ ENGINES: Registry = classes(
     Elimination,
     Exact,
     Exhaustive,
+    MessagePassing,
     Milp,
     HeuristicFeatures,
     RGS,
