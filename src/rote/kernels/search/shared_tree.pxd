@@ -2,28 +2,39 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Graph, Questions
-from rote.kernels.dual.ascent cimport Ascent, load, sweep
+
+@cython.final
+cdef class Batch:
+    cdef Int n, most, width
+    cdef OutFloats2 scores, pairs, strength
+    cdef OutFloats fields, margin, value
+    cdef OutInts2 labels
+
+@cython.final
+cdef class Messages:
+    cdef OutFloats2 pairs, inward, outward, moved
+    cdef OutFloats mean, belief, constant, line
 
 @cython.final
 cdef class SharedTree:
-    cdef Int n, most, width, visits
-    cdef double constant
-    cdef OutFloats2 own, pairs, fields, bound
-    cdef OutInts2 active, order
-    cdef OutFloats top, second, margin, cost, value, runner, open_bound, slack
-    cdef OutInts labels, chosen, next, count
-    cdef OutInts2 found
+    cdef Int visits
+    cdef OutFloats2 own, rows, fields, base, bound
+    cdef OutFloats constant, added, value, runner, open_bound, slack
+    cdef OutInts2 active, found
+    cdef OutInts label, next, count
 
-cdef void reparametrise(Questions questions, Graph graph, Ascent ascent, Int sweeps, OutFloats mean) noexcept nogil
-cdef void place_scores(Questions questions, Graph graph, Ascent ascent, Floats mean, SharedTree tree) noexcept nogil
-cdef void change(SharedTree tree, Int i, Int v, Int label) noexcept nogil
-cdef bint improve(SharedTree tree, Int i, double least) noexcept nogil
-cdef double climb(SharedTree tree, Int i, double least) noexcept nogil
-cdef void incumbents(SharedTree tree, Floats ties) noexcept nogil
-cdef void look(SharedTree tree, Int d) noexcept nogil
-cdef double lost_with(SharedTree tree, Int d, Int q, Int label) noexcept nogil
-cdef void branch_on(SharedTree tree, Int d, Bool in_order) noexcept nogil
-cdef bint descend(SharedTree tree, Int d, Int label) noexcept nogil
-cdef void take(SharedTree tree, Int d, Bool in_order) noexcept nogil
-cdef void leave_open(SharedTree tree, Int depth) noexcept nogil
-cdef void search(SharedTree tree, Int visit_limit, Bool in_order) noexcept nogil
+cdef void read_batch(Questions questions, Graph graph, Batch batch) noexcept nogil
+cdef void change(Batch batch, Int i, Int v, Int label) noexcept nogil
+cdef bint improve(Batch batch, Int i, double least) noexcept nogil
+cdef double climb(Batch batch, Int i, double least) noexcept nogil
+cdef void find_incumbents(Batch batch, Floats ties) noexcept nogil
+cdef void choose_order(Batch batch, OutInts order) noexcept nogil
+cdef void visit(Batch batch, Messages messages, Int rest, Int j, Int begin, Int end) noexcept nogil
+cdef void pass_messages(Batch batch, Messages messages, Int rest, Int sweeps) noexcept nogil
+cdef void bound_depths(Batch batch, Messages messages, Ints order, Int sweeps) noexcept nogil
+cdef void plant(Batch batch, Messages messages, Ints order, SharedTree tree) noexcept nogil
+cdef void look(Batch batch, SharedTree tree, Int d) noexcept nogil
+cdef bint descend(Batch batch, SharedTree tree, Int d, Int label) noexcept nogil
+cdef void take(Batch batch, SharedTree tree, Bool in_order) noexcept nogil
+cdef void leave_open(Batch batch, SharedTree tree, Int depth) noexcept nogil
+cdef void search(Batch batch, SharedTree tree, Int visit_limit, Bool in_order) noexcept nogil

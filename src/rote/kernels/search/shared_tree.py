@@ -1,18 +1,19 @@
 """One branch and bound tree for a batch of inputs whose tables over pairs have equal scores.
 
-Dual ascent on the mean scores of the batch moves scores between tables and labels, the same for all
-inputs: θ_vj(a, b) are what is left in the tables, less the best entry of each, and μ_ij(a) the scores
-of labels, which alone differ by input i. At a node some variables v have labels y_v, and with
-γ_j(a) = Σ_v θ_vj(y_v, a) no output of input i below it is worth more than
+Only the scores s_ij(a) of labels differ by input i. Variables get their labels in one order, so that
+all nodes of a depth have the same open variables, and message passing on the mean of the batch, an
+incumbent output of each input given so far, finds for every depth which scores μ_j(a) are best moved
+from the tables between open variables to their labels. With c the sum of the best entries that are
+left in these tables, and γ_j(a) what the tables to variables with labels add, no output of input i
+below a node is worth more than
 
-    constant + Σ_j max_a [μ_ij(a) + γ_j(a)]
+    value of what has labels + c + Σ_j max_a [s_ij(a) + γ_j(a) + μ_j(a)]
 
-since θ <= 0 where no variable has its label yet. The γ are worked out once per node for all inputs
-that are still alive there, those whose bound beats the best output known. With all labels given the
-bound is the value of the output.
+The γ and μ of a node are worked out once, for all inputs that are still alive there: those whose
+bound beats the best output known. Where every variable has its label, the bound is the value.
 
-Numbers lie label by label, all variables of the first label first, so that a pass over them runs
-along memory. Labels that a variable does not have, or an input may not have, are -inf.
+Numbers lie label by label, all variables of the first label first, so that a pass over variables
+runs along memory. The search counts from the value of first labels: max_a is max(0, ...) there.
 """
 
 from __future__ import annotations
@@ -25,103 +26,66 @@ from rote.types import BoolArray, FloatArray, IntArray
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Questions
-    from rote.kernels.dual.ascent import Ascent, load, sweep
 
 
-class SharedTree:
-    """The scores of a batch, and where the search stands: room."""
+class Batch:
+    """The scores of a batch, and an output of each input."""
 
-    def __init__(self, m: Int, n: Int, most: Int, ties: Floats) -> None:
+    def __init__(self, m: Int, n: Int, most: Int) -> None:
         self.n = n
         self.most = most  # labels of a variable
         self.width = (n + 3) // 4 * 4  # variables, and some that fill up the last four
-        line = most * self.width
-        self.visits = 0  # inputs looked at, over all nodes
-        self.constant = 0.0
-        self.own = floats2(m, line)  # μ
-        self.pairs = floats2(n * most, line)  # θ: one row per label of a variable
-        self.fields = floats2(n + 1, line)  # γ, one row per depth
-        self.bound = floats2(n + 1, m)  # per depth, beside active
-        self.active = ints2(n + 1, m)  # per depth: inputs that are alive
-        self.order = ints2(n + 1, most)  # per depth: labels to try
-        numbers = floats(3 * self.width + most)
-        self.top = numbers[: self.width]
-        self.second = numbers[self.width : 2 * self.width]
-        self.margin = numbers[2 * self.width : 3 * self.width]  # per variable: best label before second best
-        self.cost = numbers[3 * self.width :]  # per label of a variable: what inputs lose by it
-        self.value = floats(m)  # of the best output known
-        self.runner = np.full(m, -inf)  # the largest bound of what was left aside
-        self.open_bound = np.full(m, -inf)  # of what a limit left to look at
-        self.slack = 0.1 * np.asarray(ties)
-        self.labels = np.full(n, -1, np.int64)
-        self.chosen = ints(n + 1)  # per depth: the variable to branch on
-        self.next = ints(n + 1)  # per depth: the label to try, by its place in the order
-        self.count = ints(n + 1)  # per depth: how many inputs are alive
-        self.found = np.full((m, n), -1, np.int64)
+        self.scores = floats2(m, most * self.width)  # -inf for labels that are closed or missing
+        self.pairs = np.zeros((n * most, most * self.width))  # per label of a variable: its tables
+        self.strength = np.zeros((n, n))  # per pair: the largest interaction of two labels
+        self.fields = floats(most * self.width)  # scores of labels, given the labels of the others
+        self.margin = np.zeros(n)  # per variable: what another label costs, over all inputs
+        self.value = floats(m)
+        self.labels = ints2(m, n)
 
 
-def reparametrise(
-    questions: Questions, graph: Graph, ascent: Ascent, sweeps: Int, mean: OutFloats
-) -> None:
-    """Dual ascent on the mean scores of the batch, whose tables are those of every input."""
-    m, labels = questions.scores.shape[0], graph.offsets[graph.sizes.shape[0]]
-    for p in range(mean.shape[0]):
-        total: float = questions.scores[0, p]
-        if p < labels:
-            for i in range(1, m):
-                total += questions.scores[i, p]
-            total /= m
-        mean[p] = total
-    load(mean, graph.source, ascent.theta)
-    for k in range(sweeps + 1):
-        sweep(graph, ascent, k == sweeps)
-
-
-def place_scores(
-    questions: Questions, graph: Graph, ascent: Ascent, mean: Floats, tree: SharedTree
-) -> None:
-    """Put reparametrised scores where the search reads them."""
-    n, most, width = tree.n, tree.most, tree.width
+def read_batch(questions: Questions, graph: Graph, batch: Batch) -> None:
+    """Read the scores of labels of each input, and the tables of the first."""
+    most, width = batch.most, batch.width
     some_closed: Bool = questions.closed.shape[0] > 0
     for i in range(questions.scores.shape[0]):
-        for k in range(most * width):
-            tree.own[i, k] = 0.0 if n <= k < width else -inf
-        for j in range(n):
+        fill(batch.scores[i], -inf)
+        for j in range(batch.n):
             for a in range(graph.sizes[j]):
                 e = graph.offsets[j] + a
                 if not (some_closed and questions.closed[i, e]):
-                    moved = ascent.theta[e] - mean[e]
-                    tree.own[i, a * width + j] = questions.scores[i, e] + moved
-    for r in range(n * most):
-        for k in range(most * width):
-            tree.pairs[r, k] = 0.0
+                    batch.scores[i, a * width + j] = questions.scores[i, e]
     for b in range(graph.tables.ptr.shape[0] - 1):
         k = graph.tables.scope_ptr[b]
         j, v = graph.tables.scope[k], graph.tables.scope[k + 1]
-        begin, best = graph.tables.ptr[b], -inf
-        for e in range(begin, graph.tables.ptr[b + 1]):
-            best = max(best, ascent.theta[e])
-        tree.constant += best
+        begin = graph.tables.ptr[b]
+        strongest: float = 0.0
         for a in range(graph.sizes[j]):
             for c in range(graph.sizes[v]):
-                left = ascent.theta[begin + a * graph.sizes[v] + c] - best
-                tree.pairs[j * most + a, c * width + v] = left
-                tree.pairs[v * most + c, a * width + j] = left
+                e = begin + a * graph.sizes[v] + c
+                score: float = questions.scores[0, e]
+                batch.pairs[j * most + a, c * width + v] = score
+                batch.pairs[v * most + c, a * width + j] = score
+                score += questions.scores[0, begin] - questions.scores[0, begin + c]
+                score -= questions.scores[0, e - c]
+                strongest = max(strongest, abs(score))
+        batch.strength[j, v] = strongest
+        batch.strength[v, j] = strongest
 
 
-def change(tree: SharedTree, i: Int, v: Int, label: Int) -> None:
-    """Give a variable another label; the fields of the first row follow."""
-    new, old = v * tree.most + label, v * tree.most + tree.found[i, v]
-    for k in range(tree.most * tree.width):
-        tree.fields[0, k] += tree.pairs[new, k] - tree.pairs[old, k]
-    tree.found[i, v] = label
+def change(batch: Batch, i: Int, v: Int, label: Int) -> None:
+    """Give a variable another label; the fields follow."""
+    new, old = v * batch.most + label, v * batch.most + batch.labels[i, v]
+    for k in range(batch.most * batch.width):
+        batch.fields[k] += batch.pairs[new, k] - batch.pairs[old, k]
+    batch.labels[i, v] = label
 
 
-def improve(tree: SharedTree, i: Int, least: float) -> bool:
+def improve(batch: Batch, i: Int, least: float) -> bool:
     """Make the best change of one label; or of two, where none gains more than ``least``."""
-    n, most, width = tree.n, tree.most, tree.width
-    now: OutFloats = tree.fields[0]
-    labels: OutInts = tree.found[i]
+    n, most, width = batch.n, batch.most, batch.width
+    now: OutFloats = batch.fields
+    labels: OutInts = batch.labels[i]
     best: float = least
     one: Int = -1
     other: Int = -1
@@ -135,7 +99,7 @@ def improve(tree: SharedTree, i: Int, least: float) -> bool:
                 one = j
                 first = a
     if one >= 0:
-        change(tree, i, one, first)
+        change(batch, i, one, first)
         return True
     for j in range(n):
         old: Int = j * most + labels[j]
@@ -149,8 +113,8 @@ def improve(tree: SharedTree, i: Int, least: float) -> bool:
                 for c in range(most):
                     e: Int = c * width + v
                     both: float = gain + (now[e] - now[at])
-                    both += tree.pairs[new, e] - tree.pairs[new, at]
-                    both -= tree.pairs[old, e] - tree.pairs[old, at]
+                    both += batch.pairs[new, e] - batch.pairs[new, at]
+                    both -= batch.pairs[old, e] - batch.pairs[old, at]
                     if both > best and e != at:
                         best = both
                         one = j
@@ -159,206 +123,358 @@ def improve(tree: SharedTree, i: Int, least: float) -> bool:
                         second = c
     if one < 0:
         return False
-    change(tree, i, one, first)
-    change(tree, i, other, second)
+    change(batch, i, one, first)
+    change(batch, i, other, second)
     return True
 
 
-def climb(tree: SharedTree, i: Int, least: float) -> float:
+def climb(batch: Batch, i: Int, least: float) -> float:
     """Improve the output of an input by local search; returns its value."""
-    for k in range(tree.most * tree.width):
-        tree.fields[0, k] = tree.own[i, k]
-    for v in range(tree.n):
-        row: Int = v * tree.most + tree.found[i, v]
-        for k in range(tree.most * tree.width):
-            tree.fields[0, k] += tree.pairs[row, k]
-    while improve(tree, i, least):
+    width = batch.width
+    copy_into(batch.fields, batch.scores[i])
+    for v in range(batch.n):
+        row: Int = v * batch.most + batch.labels[i, v]
+        for k in range(batch.most * width):
+            batch.fields[k] += batch.pairs[row, k]
+    while improve(batch, i, least):
         pass
-    # Every pair is in the fields of both of its variables.
-    value = tree.constant
-    for v in range(tree.n):
-        at: Int = tree.found[i, v] * tree.width + v
-        value += 0.5 * (tree.fields[0, at] + tree.own[i, at])
+    value: float = 0.0
+    for v in range(batch.n):
+        # Every pair is in the fields of both of its variables.
+        at: Int = batch.labels[i, v] * width + v
+        value += 0.5 * (batch.fields[at] + batch.scores[i, at])
+        nearest: float = 0.0
+        for a in range(batch.most):
+            e = a * width + v
+            if e != at and batch.fields[e] > -inf:
+                lost = batch.fields[at] - batch.fields[e]
+                nearest = lost if nearest == 0.0 else min(nearest, lost)
+        batch.margin[v] += nearest / batch.scores.shape[0]
     return value
 
 
-def incumbents(tree: SharedTree, ties: Floats) -> None:
-    """An output of every input by local search: best labels first, then what others came to."""
-    m, n, width = tree.own.shape[0], tree.n, tree.width
-    for i in range(m):
+def find_incumbents(batch: Batch, ties: Floats) -> None:
+    """An output of every input by local search, from the best labels by themselves."""
+    width = batch.width
+    for i in range(batch.scores.shape[0]):
         possible: Bool = True
-        for j in range(n):
-            best: float = -inf
-            at = -1
-            for a in range(tree.most):
-                if tree.own[i, a * width + j] > best:
-                    best = tree.own[i, a * width + j]
+        for j in range(batch.n):
+            at = 0
+            for a in range(1, batch.most):
+                if batch.scores[i, a * width + j] > batch.scores[i, at * width + j]:
                     at = a
-            tree.found[i, j] = at
-            possible = possible and at >= 0
-        tree.value[i] = climb(tree, i, ties[i]) if possible else -inf
+            batch.labels[i, j] = at
+            possible = possible and batch.scores[i, at * width + j] > -inf
+        batch.value[i] = climb(batch, i, ties[i]) if possible else -inf
 
 
-def look(tree: SharedTree, d: Int) -> None:
+def choose_order(batch: Batch, order: OutInts) -> None:
+    """Which variables get their labels first: those that pull most at the others, and are sure."""
+    n = batch.n
+    for j in range(n):
+        order[j] = j
+    for d in range(n):
+        best: float = -inf
+        at = d
+        for k in range(d, n):
+            score: float = batch.margin[order[k]]
+            for other in range(d, n):
+                score += batch.strength[order[k], order[other]]
+            if score > best:
+                best = score
+                at = k
+        v = order[at]
+        order[at] = order[d]
+        order[d] = v
+
+
+class Messages:
+    """Message passing on the mean of a batch. Variables are numbered from the last of the order."""
+
+    def __init__(self, n: Int, most: Int, width: Int) -> None:
+        line = most * width
+        self.pairs = floats2(n * most, line)
+        # What tables have given to the labels of j, beside the variable k on their other end; and
+        # the same by k.
+        self.inward = np.zeros((n, line))
+        self.outward = np.zeros((n, line))
+        self.moved = floats2(n + 1, line)  # μ, per number of open variables
+        self.constant = floats(n + 1)  # c, per number of open variables
+        self.mean = floats(line)
+        self.belief = floats(most)
+        self.line = floats(width)
+
+
+def visit(batch: Batch, messages: Messages, rest: Int, j: Int, begin: Int, end: Int) -> None:
+    """Collect at j what the tables of open variables can give, and hand it on to some of them."""
+    most, width = batch.most, batch.width
+    line: OutFloats = messages.line
+    for a in range(most):
+        row = j * most + a
+        for k in range(rest):
+            line[k] = messages.pairs[row, k] - messages.outward[j, k]
+        for b in range(1, most):
+            for k in range(rest):
+                x: float = messages.pairs[row, b * width + k] - messages.outward[j, b * width + k]
+                line[k] = x if x > line[k] else line[k]
+        line[j] = 0.0
+        total: float = messages.mean[a * width + j]
+        for k in range(rest):
+            messages.inward[j, a * width + k] = line[k]
+            total += line[k]
+        share = total / max(1, j, rest - 1 - j)
+        for k in range(begin, end):
+            messages.inward[j, a * width + k] -= share
+        for k in range(rest):
+            messages.outward[k, a * width + j] = messages.inward[j, a * width + k]
+
+
+def pass_messages(batch: Batch, messages: Messages, rest: Int, sweeps: Int) -> None:
+    """Sweep to and fro over the open variables, leave the rest at labels, and note the outcome."""
+    most, width = batch.most, batch.width
+    for _ in range(sweeps):
+        for j in range(rest):
+            visit(batch, messages, rest, j, j + 1, rest)
+        for step in range(rest):
+            visit(batch, messages, rest, rest - 1 - step, 0, rest - 1 - step)
+    for j in range(rest):
+        visit(batch, messages, rest, j, 0, 0)
+    constant: float = 0.0
+    for j in range(rest):
+        for k in range(j):
+            best: float = -inf
+            for a in range(most):
+                for b in range(most):
+                    left: float = messages.pairs[j * most + a, b * width + k]
+                    left -= messages.inward[j, a * width + k] + messages.outward[j, b * width + k]
+                    best = max(best, left)
+            constant += best
+    messages.constant[rest] = constant
+    for a in range(most):
+        for j in range(rest):
+            total: float = 0.0
+            for k in range(rest):
+                total += messages.inward[j, a * width + k]
+            messages.moved[rest, a * width + j] = total
+
+
+def bound_depths(batch: Batch, messages: Messages, order: Ints, sweeps: Int) -> None:
+    """Pass messages for every depth of the tree, those before it at their incumbent labels."""
+    n, most, width = batch.n, batch.most, batch.width
+    m = batch.scores.shape[0]
+    for p in range(n):
+        for a in range(most):
+            row = order[n - 1 - p] * most + a
+            total: float = 0.0
+            for i in range(m):
+                # Labels that an input may not have say nothing of the others.
+                if batch.scores[i, a * width + order[n - 1 - p]] > -inf:
+                    total += batch.scores[i, a * width + order[n - 1 - p]]
+            messages.mean[a * width + p] = total / m
+            for b in range(most):
+                for k in range(n):
+                    score: float = batch.pairs[row, b * width + order[n - 1 - k]]
+                    messages.pairs[p * most + a, b * width + k] = score
+    for d in range(n):
+        rest = n - d
+        pass_messages(batch, messages, rest, sweeps if d == 0 else 1)
+        v = order[d]
+        for i in range(m):
+            row = (rest - 1) * most + batch.labels[i, v]
+            for k in range(most * width):
+                messages.mean[k] += messages.pairs[row, k] / m
+    messages.constant[0] = 0.0
+
+
+class SharedTree:
+    """Where the search stands: room, and what a variable's label adds at each depth."""
+
+    def __init__(self, m: Int, n: Int, most: Int, width: Int) -> None:
+        line = most * width
+        self.visits = 0  # inputs looked at, over all nodes
+        self.own = floats2(m, line)  # scores of labels, less that of the first
+        self.rows = floats2(n * most, line)  # per depth and label: what it adds to the fields
+        self.added = floats(n * most)  # per depth and label: what it adds to the constant
+        self.fields = floats2(n + 1, line)  # per depth: γ + μ, less that of first labels
+        self.constant = floats(n + 1)  # per depth: what the bounds of all inputs share
+        self.base = floats2(n + 1, m)  # per depth, beside active: labels so far, or first ones
+        self.bound = floats2(n + 1, m)
+        self.active = ints2(n + 1, m)  # per depth: inputs that are alive
+        self.count = ints(n + 1)  # per depth: how many these are
+        self.label = ints(n)  # per depth
+        self.next = ints(n + 1)  # per depth: the label to try
+        self.value = floats(m)  # of the best output known
+        self.runner = np.full(m, -inf)  # the largest bound of what was left aside
+        self.open_bound = np.full(m, -inf)  # of what a limit left to look at
+        self.slack = floats(m)
+        self.found = np.full((m, n), -1, np.int64)
+
+
+def plant(batch: Batch, messages: Messages, order: Ints, tree: SharedTree) -> None:
+    """Scores, and what labels add at each depth, as the search needs them."""
+    n, most, width = batch.n, batch.most, batch.width
+    for i in range(batch.scores.shape[0]):
+        fill(tree.own[i], 0.0)
+        tree.base[0, i] = 0.0
+        largest: float = 1.0
+        for k in range(most * width):
+            if k % width < n and batch.scores[i, k] > -inf:
+                largest = max(largest, abs(batch.scores[i, k]))
+        for p in range(n):
+            v = order[n - 1 - p]
+            first: float = batch.scores[i, v]
+            if first == -inf:
+                # Other labels are so far above that bounds do not count on this one.
+                tree.own[i, p] = -inf
+                first = -4.0 * n * largest
+            tree.base[0, i] += first
+            for a in range(1, most):
+                tree.own[i, a * width + p] = batch.scores[i, a * width + v] - first
+    for k in range(most * width):
+        tree.fields[0, k] = -inf
+    tree.constant[0] = messages.constant[n]
+    for j in range(n):
+        tree.constant[0] += messages.moved[n, j]
+        for a in range(most):
+            tree.fields[0, a * width + j] = messages.moved[n, a * width + j] - messages.moved[n, j]
+    for d in range(n):
+        v = n - 1 - d
+        for a in range(most):
+            row = v * most + a
+            r = d * most + a
+            added: float = messages.constant[v] - messages.constant[v + 1]
+            added -= messages.moved[v + 1, a * width + v]
+            for k in range(most * width):
+                tree.rows[r, k] = -inf
+            for j in range(v):
+                start: float = messages.moved[v, j] - messages.moved[v + 1, j]
+                start += messages.pairs[row, j]
+                added += start
+                for b in range(most):
+                    e = b * width + j
+                    more: float = messages.moved[v, e] - messages.moved[v + 1, e]
+                    tree.rows[r, e] = more + messages.pairs[row, e] - start
+            tree.added[r] = added
+
+
+def look(batch: Batch, tree: SharedTree, d: Int) -> None:
     """Bound the inputs that are alive at a node, and drop those whose bound says no more."""
-    width, most = tree.width, tree.most
+    width, most, rest = batch.width, batch.most, batch.n - d
     own: Floats2 = tree.own
     fields: Floats2 = tree.fields
-    top: OutFloats = tree.top
-    second: OutFloats = tree.second
-    margin: OutFloats = tree.margin
-    fill(margin, 0.0)
     kept = 0
     for q in range(tree.count[d]):
         i: Int = tree.active[d, q]
-        for j in range(width):
-            x: float = own[i, j] + fields[d, j]
-            y: float = own[i, width + j] + fields[d, width + j]
-            top[j] = x if x > y else y
-            second[j] = y if x > y else x
-        for a in range(2, most):
-            for j in range(width):
-                x = own[i, a * width + j] + fields[d, a * width + j]
-                y = top[j]
-                top[j] = x if x > y else y
-                y = y if x > y else x
-                second[j] = second[j] if second[j] > y else y
-        s, t, u, w = 0.0, 0.0, 0.0, 0.0
-        for j in range(0, width, 4):
-            s += top[j]
-            t += top[j + 1]
-            u += top[j + 2]
-            w += top[j + 3]
-        bound = tree.constant + ((s + t) + (u + w))
+        s: float = 0.0
+        t: float = 0.0
+        u: float = 0.0
+        w: float = 0.0
+        if most == 2:
+            for j in range(width, width + rest, 4):
+                s += max(0.0, own[i, j] + fields[d, j])
+                t += max(0.0, own[i, j + 1] + fields[d, j + 1])
+                u += max(0.0, own[i, j + 2] + fields[d, j + 2])
+                w += max(0.0, own[i, j + 3] + fields[d, j + 3])
+        else:
+            for j in range(rest):
+                top: float = 0.0
+                for a in range(1, most):
+                    top = max(top, own[i, a * width + j] + fields[d, a * width + j])
+                s += top
+        bound: float = tree.base[d, q] + tree.constant[d] + ((s + t) + (u + w))
         if bound <= tree.value[i] + tree.slack[i]:
             tree.runner[i] = max(tree.runner[i], bound)
-            continue
-        for j in range(width):
-            margin[j] += top[j] - second[j]
-        tree.active[d, kept] = i
-        tree.bound[d, kept] = bound
-        kept += 1
+        else:
+            tree.active[d, kept] = i
+            tree.base[d, kept] = tree.base[d, q]
+            tree.bound[d, kept] = bound
+            kept += 1
     tree.visits += tree.count[d]
     tree.count[d] = kept
 
 
-def lost_with(tree: SharedTree, d: Int, q: Int, label: Int) -> float:
-    """What an input that is alive at a node loses by a label of the chosen variable."""
-    i: Int = tree.active[d, q]
-    v = tree.chosen[d]
-    best: float = -inf
-    for a in range(tree.most):
-        best = max(best, tree.own[i, a * tree.width + v] + tree.fields[d, a * tree.width + v])
-    e = label * tree.width + v
-    return best - (tree.own[i, e] + tree.fields[d, e])
-
-
-def branch_on(tree: SharedTree, d: Int, in_order: Bool) -> None:
-    """Choose the variable to branch on, -1 where all have labels, and the order of its labels."""
-    v = -1
-    for j in range(tree.n):
-        if tree.labels[j] < 0:
-            if v < 0 or tree.margin[j] > tree.margin[v]:
-                v = j
-            if in_order:
-                break
-    tree.chosen[d] = v
-    tree.next[d] = 0
-    for a in range(tree.most):
-        tree.order[d, a] = a
-    if v < 0 or in_order:
-        return
-    # The label that costs the inputs least comes first.
-    for a in range(tree.most):
-        cost = 0.0
-        for q in range(tree.count[d]):
-            room: float = tree.bound[d, q] - tree.value[tree.active[d, q]]
-            cost += min(lost_with(tree, d, q, a), room)
-        at = a
-        while at > 0 and tree.cost[tree.order[d, at - 1]] > cost:
-            tree.order[d, at] = tree.order[d, at - 1]
-            at -= 1
-        tree.order[d, at] = a
-        tree.cost[a] = cost
-
-
-def descend(tree: SharedTree, d: Int, label: Int) -> bool:
-    """Give the chosen variable a label; whether an input is still alive then."""
-    v, width, most = tree.chosen[d], tree.width, tree.most
+def descend(batch: Batch, tree: SharedTree, d: Int, label: Int) -> bool:
+    """Give the variable of a depth a label; whether an input is still alive then."""
+    width, most, v = batch.width, batch.most, batch.n - 1 - d
     kept = 0
     for q in range(tree.count[d]):
         i: Int = tree.active[d, q]
-        bound: float = tree.bound[d, q] - lost_with(tree, d, q, label)
+        top: float = 0.0
+        for a in range(1, most):
+            top = max(top, tree.own[i, a * width + v] + tree.fields[d, a * width + v])
+        gain: float = tree.own[i, label * width + v]
+        bound: float = tree.bound[d, q] - top + (gain + tree.fields[d, label * width + v])
         if bound <= tree.value[i] + tree.slack[i]:
             tree.runner[i] = max(tree.runner[i], bound)
         else:
             tree.active[d + 1, kept] = i
+            tree.base[d + 1, kept] = tree.base[d, q] + gain
             kept += 1
     tree.count[d + 1] = kept
     if kept == 0:
         return False
-    r = v * most + label
-    for k in range(most * width):
-        tree.fields[d + 1, k] = tree.fields[d, k] + tree.pairs[r, k]
-    for depth in range(d):  # pairs with variables that have labels are counted already
-        j = tree.chosen[depth]
-        for a in range(most):
-            tree.fields[d + 1, a * width + j] = tree.fields[d, a * width + j]
-    for a in range(most):
-        if a != label:
-            tree.fields[d + 1, a * width + v] = -inf
-    tree.labels[v] = label
+    r = d * most + label
+    for k in range(width, most * width):
+        tree.fields[d + 1, k] = tree.fields[d, k] + tree.rows[r, k]
+    for k in range(width):
+        tree.fields[d + 1, k] = 0.0
+    tree.constant[d + 1] = tree.constant[d] + tree.fields[d, label * width + v] + tree.added[r]
+    tree.label[d] = label
     return True
 
 
-def take(tree: SharedTree, d: Int, in_order: Bool) -> None:
+def take(batch: Batch, tree: SharedTree, in_order: Bool) -> None:
     """An output that beats what the inputs still alive have had."""
-    for q in range(tree.count[d]):
-        i: Int = tree.active[d, q]
+    n = batch.n
+    for q in range(tree.count[n]):
+        i: Int = tree.active[n, q]
         tree.runner[i] = max(tree.runner[i], tree.value[i])
-        tree.value[i] = inf if in_order else tree.bound[d, q]
-        copy_into(tree.found[i], tree.labels)
+        tree.value[i] = inf if in_order else tree.bound[n, q]
+        copy_into(tree.found[i], tree.label)
 
 
-def leave_open(tree: SharedTree, depth: Int) -> None:
+def leave_open(batch: Batch, tree: SharedTree, depth: Int) -> None:
     """Note the bounds of what is not looked at: the last node, and labels not tried before it."""
+    width, most = batch.width, batch.most
     for d in range(depth + 1):
         for q in range(tree.count[d]):
             i: Int = tree.active[d, q]
-            lost: float = 0.0 if d == depth else inf
-            for at in range(tree.next[d], tree.most):
-                lost = min(lost, lost_with(tree, d, q, tree.order[d, at]))
-            bound: float = tree.bound[d, q] - lost
+            bound: float = tree.bound[d, q]
+            if d < depth:
+                v = batch.n - 1 - d
+                top: float = 0.0
+                left: float = -inf
+                for a in range(most):
+                    x: float = tree.own[i, a * width + v] + tree.fields[d, a * width + v]
+                    top = max(top, x)
+                    if a >= tree.next[d]:
+                        left = max(left, x)
+                bound += left - top
             if bound > tree.value[i] + tree.slack[i]:
                 tree.open_bound[i] = max(tree.open_bound[i], bound)
             else:
                 tree.runner[i] = max(tree.runner[i], bound)
 
 
-def search(tree: SharedTree, visit_limit: Int, in_order: Bool) -> None:
+def search(batch: Batch, tree: SharedTree, visit_limit: Int, in_order: Bool) -> None:
     """Depth first through the tree, until no input is alive or the limit is reached."""
-    for k in range(tree.most * tree.width):
-        tree.fields[0, k] = 0.0
     d = 0
     while d >= 0:
-        look(tree, d)
-        if tree.count[d] > 0:
-            branch_on(tree, d, in_order)
-            if tree.chosen[d] < 0:
-                take(tree, d, in_order)
-                tree.count[d] = 0
-            elif tree.visits >= visit_limit:
-                leave_open(tree, d)
-                return
+        look(batch, tree, d)
+        tree.next[d] = 0
+        if d == batch.n:
+            take(batch, tree, in_order)
+            tree.count[d] = 0
+        elif tree.count[d] > 0 and tree.visits >= visit_limit:
+            leave_open(batch, tree, d)
+            return
         deeper: Bool = False
         while d >= 0 and not deeper:
-            if tree.count[d] > 0 and tree.next[d] > 0:
-                tree.labels[tree.chosen[d]] = -1
-            if tree.count[d] == 0 or tree.next[d] == tree.most:
+            if tree.count[d] == 0 or tree.next[d] == batch.most:
                 d -= 1
             else:
                 tree.next[d] += 1
-                deeper = descend(tree, d, tree.order[d, tree.next[d] - 1])
+                deeper = descend(batch, tree, d, tree.next[d] - 1)
         d += 1 if deeper else 0
 
 
@@ -377,29 +493,36 @@ def shared_tree(
     floor, and labels are -1 where the limit came before.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
-    tree, ascent = SharedTree(m, n, max(2, graph.widest), questions.ties), Ascent(graph)
-    mean = floats(questions.scores.shape[1])
+    batch = Batch(m, n, max(2, graph.widest))
+    messages = Messages(n, batch.most, batch.width)
+    tree = SharedTree(m, n, batch.most, batch.width)
+    order = ints(n)
     with cython.nogil:
-        reparametrise(questions, graph, ascent, sweeps, mean)
-        place_scores(questions, graph, ascent, mean, tree)
+        read_batch(questions, graph, batch)
+        find_incumbents(batch, questions.ties)
+        choose_order(batch, order)
         if in_order:
-            copy_into(tree.value, floors)
-            fill(tree.slack, 0.0)
-        else:
-            incumbents(tree, questions.ties)
+            for j in range(n):
+                order[j] = j
+        bound_depths(batch, messages, order, sweeps)
+        plant(batch, messages, order, tree)
         tree.count[0] = 0
         for i in range(m):
-            if in_order or tree.value[i] > -inf:
-                if not in_order:
-                    tree.value[i] -= 4 * questions.ties[i]
+            tree.slack[i] = 0.0 if in_order else 0.1 * questions.ties[i]
+            tree.value[i] = floors[i] if in_order else batch.value[i] - 4 * questions.ties[i]
+            if batch.value[i] > -inf:
                 tree.active[0, tree.count[0]] = i
+                tree.base[0, tree.count[0]] = tree.base[0, i]
                 tree.count[0] += 1
-        search(tree, visit_limit, in_order)
+        search(batch, tree, visit_limit, in_order)
     value, opened = np.asarray(tree.value), np.asarray(tree.open_bound)
+    found = np.asarray(tree.found)
+    labels = np.empty_like(found)
+    labels[:, np.asarray(order)] = found
     return (
-        np.asarray(tree.found),
+        labels,
         np.maximum(value, opened),
         opened == -inf,
         np.asarray(tree.runner) >= value - np.asarray(questions.ties),
-        tree.visits,
+        (tree.visits, np.asarray(batch.labels)),
     )
