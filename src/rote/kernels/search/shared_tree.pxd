@@ -3,17 +3,22 @@ cimport cython
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Graph, Questions
 
+cdef enum:
+    SWEEPS = 2
+    POOL = 128
+
 @cython.final
 cdef class Batch:
     cdef Int n, most, width
+    cdef double largest
     cdef OutFloats2 scores, pairs, strength
-    cdef OutFloats fields, margin, value
-    cdef OutInts2 labels
+    cdef OutFloats fields, value
+    cdef OutInts2 labels, best
 
 @cython.final
 cdef class Messages:
     cdef OutFloats2 pairs, inward, outward, moved
-    cdef OutFloats mean, belief, constant, line
+    cdef OutFloats mean, line
 
 @cython.final
 cdef class SharedTree:
@@ -27,11 +32,12 @@ cdef void read_batch(Questions questions, Graph graph, Batch batch) noexcept nog
 cdef void change(Batch batch, Int i, Int v, Int label) noexcept nogil
 cdef bint improve(Batch batch, Int i, double least) noexcept nogil
 cdef double climb(Batch batch, Int i, double least) noexcept nogil
+cdef bint start_at(Batch batch, Int i, Int label) noexcept nogil
 cdef void find_incumbents(Batch batch, Floats ties) noexcept nogil
 cdef void choose_order(Batch batch, OutInts order) noexcept nogil
 cdef void visit(Batch batch, Messages messages, Int rest, Int j, Int begin, Int end) noexcept nogil
-cdef void pass_messages(Batch batch, Messages messages, Int rest, Int sweeps) noexcept nogil
-cdef void bound_depths(Batch batch, Messages messages, Ints order, Int sweeps) noexcept nogil
+cdef void average(Batch batch, Ints order, Messages messages) noexcept nogil
+cdef void pass_messages(Batch batch, Messages messages) noexcept nogil
 cdef void plant(Batch batch, Messages messages, Ints order, SharedTree tree) noexcept nogil
 cdef void look(Batch batch, SharedTree tree, Int d) noexcept nogil
 cdef bint descend(Batch batch, SharedTree tree, Int d, Int label) noexcept nogil

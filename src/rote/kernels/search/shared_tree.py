@@ -1,13 +1,12 @@
 """One branch and bound tree for a batch of inputs whose tables over pairs have equal scores.
 
 Only the scores s_ij(a) of labels differ by input i. Variables get their labels in one order, so that
-all nodes of a depth have the same open variables, and message passing on the mean of the batch, an
-incumbent output of each input given so far, finds for every depth which scores μ_j(a) are best moved
-from the tables between open variables to their labels. With c the sum of the best entries that are
-left in these tables, and γ_j(a) what the tables to variables with labels add, no output of input i
-below a node is worth more than
+all nodes of a depth have the same open variables. Message passing on the mean of the batch says
+which scores μ_j(a) each depth moves from the tables between open variables to their labels, such
+that no entry that is left is above 0. With γ_j(a) what the tables to variables with labels add, no
+output of input i below a node is worth more than
 
-    value of what has labels + c + Σ_j max_a [s_ij(a) + γ_j(a) + μ_j(a)]
+    value of what has labels + Σ_j max_a [s_ij(a) + γ_j(a) + μ_j(a)]
 
 The γ and μ of a node are worked out once, for all inputs that are still alive there: those whose
 bound beats the best output known. Where every variable has its label, the bound is the value.
@@ -27,6 +26,9 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Questions
 
+    SWEEPS = 2  # of message passing, over all variables
+    POOL = 128  # inputs whose incumbents are tried for all others
+
 
 class Batch:
     """The scores of a batch, and an output of each input."""
@@ -39,9 +41,10 @@ class Batch:
         self.pairs = np.zeros((n * most, most * self.width))  # per label of a variable: its tables
         self.strength = np.zeros((n, n))  # per pair: the largest interaction of two labels
         self.fields = floats(most * self.width)  # scores of labels, given the labels of the others
-        self.margin = np.zeros(n)  # per variable: what another label costs, over all inputs
         self.value = floats(m)
         self.labels = ints2(m, n)
+        self.best = ints2(m, n)
+        self.largest = 1.0  # score in a table, in size
 
 
 def read_batch(questions: Questions, graph: Graph, batch: Batch) -> None:
@@ -64,6 +67,7 @@ def read_batch(questions: Questions, graph: Graph, batch: Batch) -> None:
             for c in range(graph.sizes[v]):
                 e = begin + a * graph.sizes[v] + c
                 score: float = questions.scores[0, e]
+                batch.largest = max(batch.largest, abs(score))
                 batch.pairs[j * most + a, c * width + v] = score
                 batch.pairs[v * most + c, a * width + j] = score
                 score += questions.scores[0, begin] - questions.scores[0, begin + c]
@@ -130,46 +134,73 @@ def improve(batch: Batch, i: Int, least: float) -> bool:
 
 def climb(batch: Batch, i: Int, least: float) -> float:
     """Improve the output of an input by local search; returns its value."""
-    width = batch.width
     copy_into(batch.fields, batch.scores[i])
     for v in range(batch.n):
         row: Int = v * batch.most + batch.labels[i, v]
-        for k in range(batch.most * width):
+        for k in range(batch.most * batch.width):
             batch.fields[k] += batch.pairs[row, k]
     while improve(batch, i, least):
         pass
     value: float = 0.0
-    for v in range(batch.n):
-        # Every pair is in the fields of both of its variables.
-        at: Int = batch.labels[i, v] * width + v
+    for v in range(batch.n):  # every pair is in the fields of both of its variables
+        at: Int = batch.labels[i, v] * batch.width + v
         value += 0.5 * (batch.fields[at] + batch.scores[i, at])
-        nearest: float = 0.0
-        for a in range(batch.most):
-            e = a * width + v
-            if e != at and batch.fields[e] > -inf:
-                lost = batch.fields[at] - batch.fields[e]
-                nearest = lost if nearest == 0.0 else min(nearest, lost)
-        batch.margin[v] += nearest / batch.scores.shape[0]
     return value
 
 
-def find_incumbents(batch: Batch, ties: Floats) -> None:
-    """An output of every input by local search, from the best labels by themselves."""
+def start_at(batch: Batch, i: Int, label: Int) -> bool:
+    """Give all variables one label, or the best by itself where that is closed or there is none.
+
+    Returns whether there is such an output.
+    """
     width = batch.width
-    for i in range(batch.scores.shape[0]):
-        possible: Bool = True
-        for j in range(batch.n):
-            at = 0
-            for a in range(1, batch.most):
+    for j in range(batch.n):
+        at = max(label, 0)
+        if label < 0 or batch.scores[i, at * width + j] == -inf:
+            for a in range(batch.most):
                 if batch.scores[i, a * width + j] > batch.scores[i, at * width + j]:
                     at = a
-            batch.labels[i, j] = at
-            possible = possible and batch.scores[i, at * width + j] > -inf
-        batch.value[i] = climb(batch, i, ties[i]) if possible else -inf
+        batch.labels[i, j] = at
+        if batch.scores[i, at * width + j] == -inf:
+            return False
+    return True
+
+
+def find_incumbents(batch: Batch, ties: Floats) -> None:
+    """An output of every input by local search, from several starts and from those of others."""
+    m, n, width = batch.scores.shape[0], batch.n, batch.width
+    for i in range(m):
+        batch.value[i] = -inf
+        for label in range(-1, batch.most):
+            if not start_at(batch, i, label):
+                break
+            value = climb(batch, i, ties[i])
+            if value > batch.value[i]:
+                batch.value[i] = value
+                copy_into(batch.best[i], batch.labels[i])
+    pool = min(m, POOL)
+    for turn in range(2):
+        for i in range(m):
+            if batch.value[i] == -inf:
+                continue
+            best: float = batch.value[i] + ties[i]
+            chosen: Int = -1
+            for k in range(pool):
+                other: float = batch.value[k]
+                for j in range(n):
+                    e = batch.best[k, j] * width + j
+                    other += batch.scores[i, e] - batch.scores[k, e]
+                if other > best:
+                    best = other
+                    chosen = k
+            if chosen >= 0:
+                copy_into(batch.labels[i], batch.best[chosen])
+                batch.value[i] = climb(batch, i, ties[i])
+                copy_into(batch.best[i], batch.labels[i])
 
 
 def choose_order(batch: Batch, order: OutInts) -> None:
-    """Which variables get their labels first: those that pull most at the others, and are sure."""
+    """Variables that pull most at those without a label get theirs first."""
     n = batch.n
     for j in range(n):
         order[j] = j
@@ -177,11 +208,11 @@ def choose_order(batch: Batch, order: OutInts) -> None:
         best: float = -inf
         at = d
         for k in range(d, n):
-            score: float = batch.margin[order[k]]
+            pull: float = 0.0
             for other in range(d, n):
-                score += batch.strength[order[k], order[other]]
-            if score > best:
-                best = score
+                pull += batch.strength[order[k], order[other]]
+            if pull > best:
+                best = pull
                 at = k
         v = order[at]
         order[at] = order[d]
@@ -194,19 +225,17 @@ class Messages:
     def __init__(self, n: Int, most: Int, width: Int) -> None:
         line = most * width
         self.pairs = floats2(n * most, line)
-        # What tables have given to the labels of j, beside the variable k on their other end; and
-        # the same by k.
+        # What tables have given to the labels of j, by the variable k on their other end; and the
+        # same in rows of k.
         self.inward = np.zeros((n, line))
         self.outward = np.zeros((n, line))
-        self.moved = floats2(n + 1, line)  # μ, per number of open variables
-        self.constant = floats(n + 1)  # c, per number of open variables
+        self.moved = np.zeros((n + 1, line))  # μ, per number of open variables
         self.mean = floats(line)
-        self.belief = floats(most)
         self.line = floats(width)
 
 
 def visit(batch: Batch, messages: Messages, rest: Int, j: Int, begin: Int, end: Int) -> None:
-    """Collect at j what the tables of open variables can give, and hand it on to some of them."""
+    """Collect at j what the tables between open variables can give, and hand it on to some."""
     most, width = batch.most, batch.width
     line: OutFloats = messages.line
     for a in range(most):
@@ -218,72 +247,54 @@ def visit(batch: Batch, messages: Messages, rest: Int, j: Int, begin: Int, end: 
                 x: float = messages.pairs[row, b * width + k] - messages.outward[j, b * width + k]
                 line[k] = x if x > line[k] else line[k]
         line[j] = 0.0
-        total: float = messages.mean[a * width + j]
+        total: float = 0.0
+        for k in range(rest):
+            total += line[k]
+        messages.moved[rest, a * width + j] = total
+        share = (messages.mean[a * width + j] + total) / max(1, j, rest - 1 - j)
+        for k in range(begin, end):
+            line[k] -= share
         for k in range(rest):
             messages.inward[j, a * width + k] = line[k]
-            total += line[k]
-        share = total / max(1, j, rest - 1 - j)
-        for k in range(begin, end):
-            messages.inward[j, a * width + k] -= share
-        for k in range(rest):
-            messages.outward[k, a * width + j] = messages.inward[j, a * width + k]
+            messages.outward[k, a * width + j] = line[k]
 
 
-def pass_messages(batch: Batch, messages: Messages, rest: Int, sweeps: Int) -> None:
-    """Sweep to and fro over the open variables, leave the rest at labels, and note the outcome."""
-    most, width = batch.most, batch.width
-    for _ in range(sweeps):
-        for j in range(rest):
-            visit(batch, messages, rest, j, j + 1, rest)
-        for step in range(rest):
-            visit(batch, messages, rest, rest - 1 - step, 0, rest - 1 - step)
-    for j in range(rest):
-        visit(batch, messages, rest, j, 0, 0)
-    constant: float = 0.0
-    for j in range(rest):
-        for k in range(j):
-            best: float = -inf
-            for a in range(most):
-                for b in range(most):
-                    left: float = messages.pairs[j * most + a, b * width + k]
-                    left -= messages.inward[j, a * width + k] + messages.outward[j, b * width + k]
-                    best = max(best, left)
-            constant += best
-    messages.constant[rest] = constant
-    for a in range(most):
-        for j in range(rest):
-            total: float = 0.0
-            for k in range(rest):
-                total += messages.inward[j, a * width + k]
-            messages.moved[rest, a * width + j] = total
-
-
-def bound_depths(batch: Batch, messages: Messages, order: Ints, sweeps: Int) -> None:
-    """Pass messages for every depth of the tree, those before it at their incumbent labels."""
+def average(batch: Batch, order: Ints, messages: Messages) -> None:
+    """The mean scores of labels, over inputs that may have them, and the tables in their order."""
     n, most, width = batch.n, batch.most, batch.width
-    m = batch.scores.shape[0]
+    lowest: float = batch.largest
+    for i in range(batch.scores.shape[0]):
+        for k in range(most * width):
+            if batch.scores[i, k] > -inf:
+                lowest = max(lowest, abs(batch.scores[i, k]))
     for p in range(n):
         for a in range(most):
-            row = order[n - 1 - p] * most + a
+            e = a * width + order[n - 1 - p]
             total: float = 0.0
-            for i in range(m):
-                # Labels that an input may not have say nothing of the others.
-                if batch.scores[i, a * width + order[n - 1 - p]] > -inf:
-                    total += batch.scores[i, a * width + order[n - 1 - p]]
-            messages.mean[a * width + p] = total / m
+            count = 0
+            for i in range(batch.scores.shape[0]):
+                if batch.scores[i, e] > -inf:
+                    total += batch.scores[i, e]
+                    count += 1
+            messages.mean[a * width + p] = total / count if count else -4.0 * n * lowest
+            row = order[n - 1 - p] * most + a
             for b in range(most):
                 for k in range(n):
                     score: float = batch.pairs[row, b * width + order[n - 1 - k]]
                     messages.pairs[p * most + a, b * width + k] = score
+
+
+def pass_messages(batch: Batch, messages: Messages) -> None:
+    """Sweep to and fro over all variables; then every depth leaves what it can at labels."""
+    n = batch.n
+    for _ in range(SWEEPS):
+        for j in range(n):
+            visit(batch, messages, n, j, j + 1, n)
+        for step in range(n):
+            visit(batch, messages, n, n - 1 - step, 0, n - 1 - step)
     for d in range(n):
-        rest = n - d
-        pass_messages(batch, messages, rest, sweeps if d == 0 else 1)
-        v = order[d]
-        for i in range(m):
-            row = (rest - 1) * most + batch.labels[i, v]
-            for k in range(most * width):
-                messages.mean[k] += messages.pairs[row, k] / m
-    messages.constant[0] = 0.0
+        for j in range(n - d):
+            visit(batch, messages, n - d, j, 0, 0)
 
 
 class SharedTree:
@@ -316,9 +327,9 @@ def plant(batch: Batch, messages: Messages, order: Ints, tree: SharedTree) -> No
     for i in range(batch.scores.shape[0]):
         fill(tree.own[i], 0.0)
         tree.base[0, i] = 0.0
-        largest: float = 1.0
+        largest: float = batch.largest
         for k in range(most * width):
-            if k % width < n and batch.scores[i, k] > -inf:
+            if batch.scores[i, k] > -inf:
                 largest = max(largest, abs(batch.scores[i, k]))
         for p in range(n):
             v = order[n - 1 - p]
@@ -332,7 +343,7 @@ def plant(batch: Batch, messages: Messages, order: Ints, tree: SharedTree) -> No
                 tree.own[i, a * width + p] = batch.scores[i, a * width + v] - first
     for k in range(most * width):
         tree.fields[0, k] = -inf
-    tree.constant[0] = messages.constant[n]
+    tree.constant[0] = 0.0
     for j in range(n):
         tree.constant[0] += messages.moved[n, j]
         for a in range(most):
@@ -342,8 +353,7 @@ def plant(batch: Batch, messages: Messages, order: Ints, tree: SharedTree) -> No
         for a in range(most):
             row = v * most + a
             r = d * most + a
-            added: float = messages.constant[v] - messages.constant[v + 1]
-            added -= messages.moved[v + 1, a * width + v]
+            added: float = -messages.moved[v + 1, a * width + v]
             for k in range(most * width):
                 tree.rows[r, k] = -inf
             for j in range(v):
@@ -479,50 +489,51 @@ def search(batch: Batch, tree: SharedTree, visit_limit: Int, in_order: Bool) -> 
 
 
 def shared_tree(
-    questions: Questions,
-    floors: Floats,
-    graph: Graph,
-    sweeps: Int,
-    visit_limit: Int,
-    in_order: Bool,
-) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, int]:
-    """The best output of every input of a batch, or the first that beats its floor.
+    questions: Questions, floors: Floats, graph: Graph, visit_limit: Int
+) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
+    """The best output of every input; with ``floors``, the first one that is worth more.
 
     Returns labels, bounds, whether the search was completed, and whether another output may be
-    within a tie. With ``in_order`` it is the lexicographically first output worth more than the
-    floor, and labels are -1 where the limit came before.
+    within a tie. First outputs are so in lexicographic order, and labels are -1 where there is none
+    or the limit came before. The limit counts inputs at nodes.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
     batch = Batch(m, n, max(2, graph.widest))
     messages = Messages(n, batch.most, batch.width)
     tree = SharedTree(m, n, batch.most, batch.width)
     order = ints(n)
+    in_order: Bool = floors.shape[0] > 0
     with cython.nogil:
         read_batch(questions, graph, batch)
-        find_incumbents(batch, questions.ties)
-        choose_order(batch, order)
         if in_order:
             for j in range(n):
                 order[j] = j
-        bound_depths(batch, messages, order, sweeps)
+        else:
+            choose_order(batch, order)
+            find_incumbents(batch, questions.ties)
+        average(batch, order, messages)
+        pass_messages(batch, messages)
         plant(batch, messages, order, tree)
         tree.count[0] = 0
         for i in range(m):
             tree.slack[i] = 0.0 if in_order else 0.1 * questions.ties[i]
             tree.value[i] = floors[i] if in_order else batch.value[i] - 4 * questions.ties[i]
-            if batch.value[i] > -inf:
+            if in_order or batch.value[i] > -inf:
                 tree.active[0, tree.count[0]] = i
                 tree.base[0, tree.count[0]] = tree.base[0, i]
                 tree.count[0] += 1
         search(batch, tree, visit_limit, in_order)
+        for i in range(m):
+            if tree.found[i, 0] < 0 and not in_order and batch.value[i] > -inf:
+                for d in range(n):
+                    tree.found[i, d] = batch.best[i, order[d]]
+                tree.value[i] = batch.value[i]
+            for d in range(n):
+                batch.labels[i, order[d]] = tree.found[i, d]
     value, opened = np.asarray(tree.value), np.asarray(tree.open_bound)
-    found = np.asarray(tree.found)
-    labels = np.empty_like(found)
-    labels[:, np.asarray(order)] = found
     return (
-        labels,
+        np.asarray(batch.labels),
         np.maximum(value, opened),
         opened == -inf,
         np.asarray(tree.runner) >= value - np.asarray(questions.ties),
-        (tree.visits, np.asarray(batch.labels)),
     )
