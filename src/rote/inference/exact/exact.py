@@ -5,8 +5,9 @@
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. Branch and bound, after eliminating cheap variables.
-7. The integer program.
+6. Few labels, most of which are joined in pairs: one tree for inputs whose tables are equal.
+7. Branch and bound, after eliminating cheap variables.
+8. The integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
 takes a second. So they take turns, each given more than it had before, and an input takes a few
@@ -27,6 +28,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.shared_tree import SharedTree
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -42,6 +44,8 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
+VISITS = 1 << 22  # of `SharedTree`, for one input: some tenths of a second
+VISITS_PER_SECOND = 10**7  # at least
 SHORTEST = 0.1  # seconds: building the program takes about as long
 
 
@@ -78,6 +82,17 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
+        visits = VISITS
+        if self.time_limit is not None:
+            visits = max(1, min(visits, int(self.time_limit * VISITS_PER_SECOND)))
+        shared = SharedTree(visits)
+        if not shared.accepts(problem.space):
+            return self._search(problem)
+        found = shared.answer(problem, NO_CONTEXT)
+        left = _unsettled(found)
+        return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
+
+    def _search(self, problem: Problem) -> Solutions:
         if self.time_limit is not None:
             return _within(float(self.time_limit), problem)
         return portfolio(problem)

@@ -6,6 +6,8 @@ from rote.kernels.bundles cimport Graph, Questions
 cdef enum:
     SWEEPS = 2
     POOL = 128
+    TRIAL = 1 << 10
+    SHARE = 8
 
 @cython.final
 cdef class Batch:
@@ -22,7 +24,7 @@ cdef class Messages:
 
 @cython.final
 cdef class SharedTree:
-    cdef Int visits
+    cdef Int visits, nodes
     cdef OutFloats2 own, rows, fields, base, bound
     cdef OutFloats constant, added, value, runner, open_bound, slack
     cdef OutInts2 active, found
@@ -43,4 +45,5 @@ cdef void look(Batch batch, SharedTree tree, Int d) noexcept nogil
 cdef bint descend(Batch batch, SharedTree tree, Int d, Int label) noexcept nogil
 cdef void take(Batch batch, SharedTree tree, Bool in_order) noexcept nogil
 cdef void leave_open(Batch batch, SharedTree tree, Int depth) noexcept nogil
+cdef bint goes_apart(Batch batch, SharedTree tree) noexcept nogil
 cdef void search(Batch batch, SharedTree tree, Int visit_limit, Bool in_order) noexcept nogil

@@ -28,6 +28,8 @@ if not cython.compiled:
 
     SWEEPS = 2  # of message passing, over all variables
     POOL = 128  # inputs whose incumbents are tried for all others
+    TRIAL = 1 << 10  # visits per input after which few must be alone at a node
+    SHARE = 8  # one node for at least this part of a batch, and one
 
 
 class Batch:
@@ -186,6 +188,8 @@ def find_incumbents(batch: Batch, ties: Floats) -> None:
             best: float = batch.value[i] + ties[i]
             chosen: Int = -1
             for k in range(pool):
+                if batch.value[k] == -inf:
+                    continue
                 other: float = batch.value[k]
                 for j in range(n):
                     e = batch.best[k, j] * width + j
@@ -302,6 +306,7 @@ class SharedTree:
 
     def __init__(self, m: Int, n: Int, most: Int, width: Int) -> None:
         line = most * width
+        self.nodes = 0
         self.visits = 0  # inputs looked at, over all nodes
         self.own = floats2(m, line)  # scores of labels, less that of the first
         self.rows = floats2(n * most, line)  # per depth and label: what it adds to the fields
@@ -399,6 +404,7 @@ def look(batch: Batch, tree: SharedTree, d: Int) -> None:
             tree.base[d, kept] = tree.base[d, q]
             tree.bound[d, kept] = bound
             kept += 1
+    tree.nodes += 1
     tree.visits += tree.count[d]
     tree.count[d] = kept
 
@@ -466,6 +472,14 @@ def leave_open(batch: Batch, tree: SharedTree, depth: Int) -> None:
                 tree.runner[i] = max(tree.runner[i], bound)
 
 
+def goes_apart(batch: Batch, tree: SharedTree) -> bool:
+    """Whether so few inputs are alive at a node that a tree for each of them is quicker."""
+    m = batch.scores.shape[0]
+    if m == 1 or tree.visits < TRIAL * m:
+        return False
+    return SHARE * tree.visits < (SHARE + m) * tree.nodes
+
+
 def search(batch: Batch, tree: SharedTree, visit_limit: Int, in_order: Bool) -> None:
     """Depth first through the tree, until no input is alive or the limit is reached."""
     d = 0
@@ -475,7 +489,7 @@ def search(batch: Batch, tree: SharedTree, visit_limit: Int, in_order: Bool) -> 
         if d == batch.n:
             take(batch, tree, in_order)
             tree.count[d] = 0
-        elif tree.count[d] > 0 and tree.visits >= visit_limit:
+        elif tree.count[d] > 0 and (tree.visits >= visit_limit or goes_apart(batch, tree)):
             leave_open(batch, tree, d)
             return
         deeper: Bool = False
@@ -495,7 +509,8 @@ def shared_tree(
 
     Returns labels, bounds, whether the search was completed, and whether another output may be
     within a tie. First outputs are so in lexicographic order, and labels are -1 where there is none
-    or the limit came before. The limit counts inputs at nodes.
+    or the search was not completed: a limit, which counts inputs at nodes, came before, or the
+    inputs have too little in common for one tree.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
     batch = Batch(m, n, max(2, graph.widest))

@@ -1,0 +1,126 @@
+"""Exact inference for many pairs of few labels: branch and bound on batches with equal tables.
+
+In most models what a pair of labels is worth does not depend on the input: all inputs of a batch
+have the same tables over pairs, and differ in the scores of labels alone. They share one tree
+(`rote.kernels.search.shared_tree`), which bounds, orders and folds tables once for all of them.
+Where inputs have too little in common, or tables of their own, each has its own tree.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rote.inference.engine import Engine
+from rote.inference.exact.search import UNLIMITED, Found
+from rote.inference.exact.tables import once_per_space
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.kernels.search.shared_tree import shared_tree
+from rote.settings import optional, whole
+from rote.space.space import Space
+from rote.types import FloatArray, IntArray, readonly
+
+MAX_LABELS = 4  # of a variable
+MAX_VARIABLES = 64
+NO_FLOORS = readonly(np.empty(0))
+
+
+@dataclass(frozen=True)
+class SharedTree(Engine):
+    """Branch and bound for variables of few labels, most of which are joined in pairs.
+
+    Optimises max_y Σ_parts scores · z(y). Where a limit is not enough, also to tell which of equal
+    outputs comes first, an answer is feasible and not proved optimal.
+
+    Parameters
+    ----------
+    visit_limit
+        Nodes looked at for one input, at least 1; None is no limit.
+    """
+
+    visit_limit: int | None = None
+
+    checks: ClassVar = {"visit_limit": optional(whole(1))}
+
+    def refuses(self, space: Space) -> str | None:
+        if _is_dense(space):
+            return None
+        return (
+            f"SharedTree takes up to {MAX_VARIABLES} variables of up to {MAX_LABELS} labels, half of "
+            f"whose pairs or more have a factor, and no rules; {space!r} is not so; use Exact"
+        )
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        found = self._search(problem)
+        labels, complete = found.labels, found.complete
+        there = (labels >= 0).all(axis=1)
+        rows = np.flatnonzero(found.doubtful & complete & there)
+        if len(rows):
+            part = problem.rows(rows)
+            floors = problem.space.known_value(part.scores, readonly(labels[rows])) - part.ties
+            first = self._search(part, readonly(floors))
+            labels[rows] = np.where(first.labels >= 0, first.labels, labels[rows])
+            complete[rows] = first.complete
+        status = np.select(
+            [complete & there, complete], [Status.OPTIMAL, Status.INFEASIBLE], Status.FEASIBLE
+        )
+        bound = found.bound
+        return Solutions.of(problem, labels, FoundBy.SHARED_TREE, bound=bound, status=status)
+
+    def _search(self, problem: Problem, floors: FloatArray = NO_FLOORS) -> Found:
+        """The best outputs, or the first that beat their floors."""
+        space, m = problem.space, len(problem)
+        labels = np.full((m, len(space.variables)), -1)
+        bound = np.empty(m)
+        found = Found(labels, bound, np.zeros(m, np.bool_), np.zeros(m, np.bool_))
+
+        def grow(rows: IntArray) -> None:
+            part = problem if len(rows) == m else problem.rows(rows)
+            own = readonly(floors[rows]) if len(floors) else floors
+            limit = (self.visit_limit or UNLIMITED // m) * len(rows)
+            answers = shared_tree(part.questions, own, space.network.graph, limit)
+            for array, new in zip(found, answers, strict=True):
+                array[rows] = new
+
+        for rows in _alike(problem):
+            grow(rows)
+            if len(rows) > 1:
+                for row in rows[~found.complete[rows]][:, None]:
+                    grow(row)
+        return found
+
+
+def _alike(problem: Problem) -> list[IntArray]:
+    """Inputs whose tables have equal scores, and whose largest scores are of one magnitude.
+
+    The mean of larger scores would drown the digits of smaller ones.
+    """
+    if not len(problem):
+        return []
+    tables = problem.scores[:, problem.space.labels :]
+    magnitude = np.frexp(problem.ties)[1] // 4
+    if (magnitude == magnitude[0]).all() and (tables == tables[0]).all():
+        return [np.arange(len(problem))]
+    groups = defaultdict(list)
+    for i, table in enumerate(tables):
+        groups[int(magnitude[i]), table.tobytes()].append(i)
+    return [np.array(rows) for rows in groups.values()]
+
+
+@once_per_space
+def _is_dense(space: Space) -> bool:
+    """Whether nothing but pairs joins the variables, at least half of all pairs."""
+    network = space.network
+    n = network.variables
+    return (
+        network.is_plain
+        and network.blocks > 0
+        and len(network.scope) == 2 * network.blocks
+        and 4 * network.blocks >= n * (n - 1)
+        and n <= MAX_VARIABLES
+        and int(network.sizes.max()) <= MAX_LABELS
+    )
