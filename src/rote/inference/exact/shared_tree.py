@@ -50,8 +50,8 @@ class SharedTree(Engine):
         if _is_dense(space):
             return None
         return (
-            f"SharedTree takes up to {MAX_VARIABLES} variables of up to {MAX_LABELS} labels, half of "
-            f"whose pairs or more have a factor, and no rules; {space!r} is not so; use Exact"
+            f"SharedTree takes up to {MAX_VARIABLES} variables of up to {MAX_LABELS} labels, and "
+            f"factors over at least half of their pairs, and no rules; got {space!r}; use Exact"
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -118,6 +118,7 @@ def _is_dense(space: Space) -> bool:
     n = network.variables
     return (
         network.is_plain
+        and not len(network.rows)
         and network.blocks > 0
         and len(network.scope) == 2 * network.blocks
         and 4 * network.blocks >= n * (n - 1)

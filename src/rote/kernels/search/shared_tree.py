@@ -1,7 +1,7 @@
 """One branch and bound tree for a batch of inputs whose tables over pairs have equal scores.
 
-Only the scores s_ij(a) of labels differ by input i. Variables get their labels in one order, so that
-all nodes of a depth have the same open variables. Message passing on the mean of the batch says
+Only the scores s_ij(a) of labels differ by input i. Variables get their labels in one order, so
+that all nodes of a depth have the same open variables. Message passing on the mean of the batch says
 which scores μ_j(a) each depth moves from the tables between open variables to their labels, such
 that no entry that is left is above 0. With γ_j(a) what the tables to variables with labels add, no
 output of input i below a node is worth more than
@@ -181,7 +181,7 @@ def find_incumbents(batch: Batch, ties: Floats) -> None:
                 batch.value[i] = value
                 copy_into(batch.best[i], batch.labels[i])
     pool = min(m, POOL)
-    for turn in range(2):
+    for _ in range(2):
         for i in range(m):
             if batch.value[i] == -inf:
                 continue
@@ -249,7 +249,7 @@ def visit(batch: Batch, messages: Messages, rest: Int, j: Int, begin: Int, end: 
         for b in range(1, most):
             for k in range(rest):
                 x: float = messages.pairs[row, b * width + k] - messages.outward[j, b * width + k]
-                line[k] = x if x > line[k] else line[k]
+                line[k] = max(line[k], x)
         line[j] = 0.0
         total: float = 0.0
         for k in range(rest):
