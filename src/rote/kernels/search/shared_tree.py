@@ -1,7 +1,7 @@
 """One branch and bound tree for a batch of inputs whose tables over pairs have equal scores.
 
 Only the scores s_ij(a) of labels differ by input i. Variables get their labels in one order, so
-that all nodes of a depth have the same open variables. Message passing on the mean of the batch says
+that all nodes of a depth have the same open variables. Message passing on the mean of a batch says
 which scores μ_j(a) each depth moves from the tables between open variables to their labels, such
 that no entry that is left is above 0. With γ_j(a) what the tables to variables with labels add, no
 output of input i below a node is worth more than
