@@ -44,8 +44,9 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
-VISITS = 1 << 22  # of `SharedTree`, for one input: some tenths of a second
-VISITS_PER_SECOND = 10**7  # at least
+# Visits of `SharedTree` for one input, a few tenths of a second; in proportion under a limit of less
+# than a second.
+VISITS = 1 << 22
 SHORTEST = 0.1  # seconds: building the program takes about as long
 
 
@@ -82,15 +83,16 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
-        visits = VISITS
-        if self.time_limit is not None:
-            visits = max(1, min(visits, int(self.time_limit * VISITS_PER_SECOND)))
-        shared = SharedTree(visits)
+        seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
+        shared = SharedTree(max(1, int(seconds * VISITS)))
         if not shared.accepts(problem.space):
             return self._search(problem)
         found = shared.answer(problem, NO_CONTEXT)
         left = _unsettled(found)
-        return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
+        if not len(left):
+            return found
+        rest = problem.rows(left)
+        return found.with_rows(left, _better(rest, found.rows(left), self._search(rest)))
 
     def _search(self, problem: Problem) -> Solutions:
         if self.time_limit is not None:

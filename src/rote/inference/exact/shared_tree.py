@@ -57,14 +57,17 @@ class SharedTree(Engine):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         found = self._search(problem)
         labels, complete = found.labels, found.complete
-        there = (labels >= 0).all(axis=1)
-        rows = np.flatnonzero(found.doubtful & complete & there)
+        doubtful = np.flatnonzero(found.doubtful & complete)
+        rows = doubtful[labels[doubtful].min(axis=1, initial=0) >= 0]
         if len(rows):
             part = problem.rows(rows)
             floors = problem.space.known_value(part.scores, readonly(labels[rows])) - part.ties
             first = self._search(part, readonly(floors))
             labels[rows] = np.where(first.labels >= 0, first.labels, labels[rows])
             complete[rows] = first.complete
+        if complete.all():
+            return Solutions.of(problem, labels, FoundBy.SHARED_TREE)
+        there = (labels >= 0).all(axis=1)
         status = np.select(
             [complete & there, complete], [Status.OPTIMAL, Status.INFEASIBLE], Status.FEASIBLE
         )
@@ -73,25 +76,36 @@ class SharedTree(Engine):
 
     def _search(self, problem: Problem, floors: FloatArray = NO_FLOORS) -> Found:
         """The best outputs, or the first that beat their floors."""
-        space, m = problem.space, len(problem)
-        labels = np.full((m, len(space.variables)), -1)
-        bound = np.empty(m)
-        found = Found(labels, bound, np.zeros(m, np.bool_), np.zeros(m, np.bool_))
-
-        def grow(rows: IntArray) -> None:
-            part = problem if len(rows) == m else problem.rows(rows)
+        groups = _alike(problem)
+        if len(groups) == 1:
+            return self._grow(problem, floors)
+        m = len(problem)
+        found = Found(
+            np.empty((m, len(problem.space.variables)), np.int64),
+            np.empty(m),
+            np.empty(m, np.bool_),
+            np.empty(m, np.bool_),
+        )
+        for rows in groups:
             own = readonly(floors[rows]) if len(floors) else floors
-            limit = (self.visit_limit or UNLIMITED // m) * len(rows)
-            answers = shared_tree(part.questions, own, space.network.graph, limit)
-            for array, new in zip(found, answers, strict=True):
-                array[rows] = new
-
-        for rows in _alike(problem):
-            grow(rows)
-            if len(rows) > 1:
-                for row in rows[~found.complete[rows]][:, None]:
-                    grow(row)
+            _put(found, rows, self._grow(problem.rows(rows), own))
         return found
+
+    def _grow(self, problem: Problem, floors: FloatArray) -> Found:
+        """One tree for inputs with equal tables, and one for each that it does not finish."""
+        m, graph = len(problem), problem.space.network.graph
+        limit = self.visit_limit or UNLIMITED // m
+        found = Found(*shared_tree(problem.questions, floors, graph, limit * m))
+        if m > 1:
+            for row in np.flatnonzero(~found.complete)[:, None]:
+                own = readonly(floors[row]) if len(floors) else floors
+                _put(found, row, self._grow(problem.rows(row), own))
+        return found
+
+
+def _put(found: Found, rows: IntArray, answers: Found) -> None:
+    for array, new in zip(found, answers, strict=True):
+        array[rows] = new
 
 
 def _alike(problem: Problem) -> list[IntArray]:
@@ -99,8 +113,8 @@ def _alike(problem: Problem) -> list[IntArray]:
 
     The mean of larger scores would drown the digits of smaller ones.
     """
-    if not len(problem):
-        return []
+    if len(problem) < 2:
+        return [np.arange(1)] * len(problem)
     tables = problem.scores[:, problem.space.labels :]
     magnitude = np.frexp(problem.ties)[1] // 4
     if (magnitude == magnitude[0]).all() and (tables == tables[0]).all():
