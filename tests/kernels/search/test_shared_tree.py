@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rote.inference.problem import Problem
 from rote.kernels.search.shared_tree import shared_tree
-from rote.space import SpaceBuilder
+from tests.inference.outputs import dense
 from tests.strategies import Judge, dense_spaces, problems_of, row_of
 
 UNLIMITED = 1 << 60
@@ -87,14 +87,8 @@ def test_a_tree_that_is_stopped_brackets_the_best(batch, visits):
 
 
 def test_inputs_with_little_in_common_are_left_after_a_trial():
-    builder, rng = SpaceBuilder(), np.random.default_rng(3)
-    variables = [builder.variable(f"x{j}", "abc") for j in range(16)]
-    for j in range(16):
-        for k in range(j):
-            builder.factor(variables[k], variables[j])
-    space = builder.build()
-    scores = rng.normal(size=(8, space.parts))
-    scores[:, space.labels :] = 0.3 * scores[0, space.labels :]
+    space, scores = dense(14, "abcd", m=8)
+    scores[:, space.labels :] = 0.15 * scores[0, space.labels :]
     problem = Problem(space, scores)
     graph = space.network.graph
     together = shared_tree(problem.questions, NO_FLOORS, graph, UNLIMITED)

@@ -44,8 +44,7 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
-# Visits of `SharedTree` for one input, a few tenths of a second; in proportion under a limit of less
-# than a second.
+# Visits of `SharedTree` for one input, some tenths of a second; fewer where less than one is given.
 VISITS = 1 << 22
 SHORTEST = 0.1  # seconds: building the program takes about as long
 

@@ -7,7 +7,6 @@ cdef enum:
     SWEEPS = 2
     POOL = 128
     TRIAL = 1 << 10
-    SHARE = 8
 
 @cython.final
 cdef class Batch:
@@ -25,6 +24,7 @@ cdef class Messages:
 @cython.final
 cdef class SharedTree:
     cdef Int visits, nodes
+    cdef Bool tried
     cdef OutFloats2 own, rows, fields, base, bound
     cdef OutFloats constant, added, value, runner, open_bound, slack
     cdef OutInts2 active, found

@@ -28,8 +28,7 @@ if not cython.compiled:
 
     SWEEPS = 2  # of message passing, over all variables
     POOL = 128  # inputs whose incumbents are tried for all others
-    TRIAL = 1 << 10  # visits per input after which few must be alone at a node
-    SHARE = 8  # one node for at least this part of a batch, and one
+    TRIAL = 1 << 10  # visits per input
 
 
 class Batch:
@@ -307,6 +306,7 @@ class SharedTree:
     def __init__(self, m: Int, n: Int, most: Int, width: Int) -> None:
         line = most * width
         self.nodes = 0
+        self.tried = False  # whether the trial is over
         self.visits = 0  # inputs looked at, over all nodes
         self.own = floats2(m, line)  # scores of labels, less that of the first
         self.rows = floats2(n * most, line)  # per depth and label: what it adds to the fields
@@ -473,11 +473,12 @@ def leave_open(batch: Batch, tree: SharedTree, depth: Int) -> None:
 
 
 def goes_apart(batch: Batch, tree: SharedTree) -> bool:
-    """Whether so few inputs are alive at a node that a tree for each of them is quicker."""
+    """Whether, after a trial, so few inputs meet at a node that a tree for each is quicker."""
     m = batch.scores.shape[0]
-    if m == 1 or tree.visits < TRIAL * m:
+    if m == 1 or tree.tried or tree.visits < TRIAL * m:
         return False
-    return SHARE * tree.visits < (SHARE + m) * tree.nodes
+    tree.tried = True
+    return 18 * tree.visits < (25 + m) * tree.nodes
 
 
 def search(batch: Batch, tree: SharedTree, visit_limit: Int, in_order: Bool) -> None:
