@@ -28,7 +28,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.shared_tree import SharedTree
+from rote.inference.exact.shared_tree import is_dense, solve_together
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -44,7 +44,8 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
-# Visits of `SharedTree` for one input, some tenths of a second; fewer where less than one is given.
+# Nodes of a shared tree for one input: some tenths of a second, and fewer where less than one is
+# given.
 VISITS = 1 << 22
 SHORTEST = 0.1  # seconds: building the program takes about as long
 
@@ -82,11 +83,10 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
-        seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
-        shared = SharedTree(max(1, int(seconds * VISITS)))
-        if not shared.accepts(problem.space):
+        if not is_dense(problem.space):
             return self._search(problem)
-        found = shared.answer(problem, NO_CONTEXT)
+        seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
+        found = solve_together(problem, max(1, int(seconds * VISITS)))
         left = _unsettled(found)
         if not len(left):
             return found

@@ -1,4 +1,4 @@
-"""Exact inference for many pairs of few labels: branch and bound on batches with equal tables.
+"""Many pairs of few labels: branch and bound on batches whose tables are equal, for `Exact`.
 
 In most models what a pair of labels is worth does not depend on the input: all inputs of a batch
 have the same tables over pairs, and differ in the scores of labels alone. They share one tree
@@ -9,18 +9,14 @@ Where inputs have too little in common, or tables of their own, each has its own
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from rote.inference.engine import Engine
-from rote.inference.exact.search import UNLIMITED, Found
+from rote.inference.exact.search import Found
 from rote.inference.exact.tables import once_per_space
-from rote.inference.problem import Context, Problem
+from rote.inference.problem import Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.search.shared_tree import shared_tree
-from rote.settings import optional, whole
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
@@ -29,78 +25,76 @@ MAX_VARIABLES = 64
 NO_FLOORS = readonly(np.empty(0))
 
 
-@dataclass(frozen=True)
-class SharedTree(Engine):
-    """Branch and bound for variables of few labels, most of which are joined in pairs.
+@once_per_space
+def is_dense(space: Space) -> bool:
+    """Whether a space is made for this: few labels, at least half of all pairs, nothing else."""
+    network = space.network
+    n = network.variables
+    return (
+        network.is_plain
+        and not len(network.rows)
+        and network.blocks > 0
+        and len(network.scope) == 2 * network.blocks
+        and 4 * network.blocks >= n * (n - 1)
+        and n <= MAX_VARIABLES
+        and int(network.sizes.max()) <= MAX_LABELS
+    )
 
-    Optimises max_y Σ_parts scores · z(y). Where a limit is not enough, also to tell which of equal
-    outputs comes first, an answer is feasible and not proved optimal.
 
-    Parameters
-    ----------
-    visit_limit
-        Nodes looked at for one input, at least 1; None is no limit.
+def solve_together(problem: Problem, visit_limit: int) -> Solutions:
+    """The best output of each input of a dense space, with so many nodes for an input.
+
+    Where that is not enough, also to tell which of equal outputs comes first, an answer is feasible
+    and not proved optimal.
     """
+    found = _search(problem, NO_FLOORS, visit_limit)
+    labels, complete = found.labels, found.complete
+    doubtful = np.flatnonzero(found.doubtful & complete)
+    rows = doubtful[labels[doubtful].min(axis=1, initial=0) >= 0]
+    if len(rows):
+        part = problem.rows(rows)
+        floors = problem.space.known_value(part.scores, readonly(labels[rows])) - part.ties
+        first = _search(part, readonly(floors), visit_limit)
+        labels[rows] = np.where(first.labels >= 0, first.labels, labels[rows])
+        complete[rows] = first.complete
+    if complete.all():
+        return Solutions.of(problem, labels, FoundBy.SHARED_TREE)
+    there = (labels >= 0).all(axis=1)
+    status = np.select(
+        [complete & there, complete], [Status.OPTIMAL, Status.INFEASIBLE], Status.FEASIBLE
+    )
+    return Solutions.of(problem, labels, FoundBy.SHARED_TREE, bound=found.bound, status=status)
 
-    visit_limit: int | None = None
 
-    checks: ClassVar = {"visit_limit": optional(whole(1))}
+def _search(problem: Problem, floors: FloatArray, visit_limit: int) -> Found:
+    """The best outputs, or the first that beat their floors."""
+    groups = _alike(problem)
+    if len(groups) == 1:
+        return _grow(problem, floors, visit_limit)
+    m = len(problem)
+    found = Found(
+        np.empty((m, len(problem.space.variables)), np.int64),
+        np.empty(m),
+        np.empty(m, np.bool_),
+        np.empty(m, np.bool_),
+    )
+    for rows in groups:
+        _put(found, rows, _grow(problem.rows(rows), _some(floors, rows), visit_limit))
+    return found
 
-    def refuses(self, space: Space) -> str | None:
-        if _is_dense(space):
-            return None
-        return (
-            f"SharedTree takes up to {MAX_VARIABLES} variables of up to {MAX_LABELS} labels, and "
-            f"factors over at least half of their pairs, and no rules; got {space!r}; use Exact"
-        )
 
-    def answer(self, problem: Problem, context: Context) -> Solutions:
-        found = self._search(problem)
-        labels, complete = found.labels, found.complete
-        doubtful = np.flatnonzero(found.doubtful & complete)
-        rows = doubtful[labels[doubtful].min(axis=1, initial=0) >= 0]
-        if len(rows):
-            part = problem.rows(rows)
-            floors = problem.space.known_value(part.scores, readonly(labels[rows])) - part.ties
-            first = self._search(part, readonly(floors))
-            labels[rows] = np.where(first.labels >= 0, first.labels, labels[rows])
-            complete[rows] = first.complete
-        if complete.all():
-            return Solutions.of(problem, labels, FoundBy.SHARED_TREE)
-        there = (labels >= 0).all(axis=1)
-        status = np.select(
-            [complete & there, complete], [Status.OPTIMAL, Status.INFEASIBLE], Status.FEASIBLE
-        )
-        bound = found.bound
-        return Solutions.of(problem, labels, FoundBy.SHARED_TREE, bound=bound, status=status)
+def _grow(problem: Problem, floors: FloatArray, visit_limit: int) -> Found:
+    """One tree for inputs with equal tables, and one for each that it does not finish."""
+    m, graph = len(problem), problem.space.network.graph
+    found = Found(*shared_tree(problem.questions, floors, graph, visit_limit * m))
+    if m > 1:
+        for row in np.flatnonzero(~found.complete)[:, None]:
+            _put(found, row, _grow(problem.rows(row), _some(floors, row), visit_limit))
+    return found
 
-    def _search(self, problem: Problem, floors: FloatArray = NO_FLOORS) -> Found:
-        """The best outputs, or the first that beat their floors."""
-        groups = _alike(problem)
-        if len(groups) == 1:
-            return self._grow(problem, floors)
-        m = len(problem)
-        found = Found(
-            np.empty((m, len(problem.space.variables)), np.int64),
-            np.empty(m),
-            np.empty(m, np.bool_),
-            np.empty(m, np.bool_),
-        )
-        for rows in groups:
-            own = readonly(floors[rows]) if len(floors) else floors
-            _put(found, rows, self._grow(problem.rows(rows), own))
-        return found
 
-    def _grow(self, problem: Problem, floors: FloatArray) -> Found:
-        """One tree for inputs with equal tables, and one for each that it does not finish."""
-        m, graph = len(problem), problem.space.network.graph
-        limit = self.visit_limit or UNLIMITED // m
-        found = Found(*shared_tree(problem.questions, floors, graph, limit * m))
-        if m > 1:
-            for row in np.flatnonzero(~found.complete)[:, None]:
-                own = readonly(floors[row]) if len(floors) else floors
-                _put(found, row, self._grow(problem.rows(row), own))
-        return found
+def _some(floors: FloatArray, rows: IntArray) -> FloatArray:
+    return readonly(floors[rows]) if len(floors) else floors
 
 
 def _put(found: Found, rows: IntArray, answers: Found) -> None:
@@ -123,19 +117,3 @@ def _alike(problem: Problem) -> list[IntArray]:
     for i, table in enumerate(tables):
         groups[int(magnitude[i]), table.tobytes()].append(i)
     return [np.array(rows) for rows in groups.values()]
-
-
-@once_per_space
-def _is_dense(space: Space) -> bool:
-    """Whether nothing but pairs joins the variables, at least half of all pairs."""
-    network = space.network
-    n = network.variables
-    return (
-        network.is_plain
-        and not len(network.rows)
-        and network.blocks > 0
-        and len(network.scope) == 2 * network.blocks
-        and 4 * network.blocks >= n * (n - 1)
-        and n <= MAX_VARIABLES
-        and int(network.sizes.max()) <= MAX_LABELS
-    )
