@@ -114,6 +114,18 @@ def dense(variables: int, count: int) -> Case:
     )
 
 
+def dense_batch(variables: int, count: int) -> Case:
+    """Two-label variables with a Gaussian table for every pair, the same for all problems."""
+    space = dense(variables, 1).groups[0].space
+    tables = np.random.default_rng(SEED).normal(size=space.parts - space.labels)
+    about = f"{count} fully connected models of {variables} two-label variables, with equal tables"
+
+    def scores(draw: np.random.Generator) -> FloatArray:
+        return np.concatenate([draw.normal(size=space.labels), tables])
+
+    return _drawn(f"{variables} dense, equal tables", about, space, count, scores)
+
+
 # By the name that --case takes; each is told whether to be quick.
 CASES: Mapping[str, Callable[[bool], Case]] = MappingProxyType(
     {
@@ -125,6 +137,7 @@ CASES: Mapping[str, Callable[[bool], Case]] = MappingProxyType(
         # One grid in ten or so is far harder than the others, so there are more than ten.
         "grid": lambda quick: grid(30, 4, 2 if quick else 15),
         "dense": lambda quick: dense(20, 2 if quick else 10),
+        "dense-batch": lambda quick: dense_batch(30, 2 if quick else 10),
     }
 )
 

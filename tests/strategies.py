@@ -325,6 +325,19 @@ def pair_spaces(draw, most: int = 6, labels: int = 4) -> Space:
     return builder.build()
 
 
+@st.composite
+def dense_spaces(draw, most: int = 5) -> Space:
+    """Factors over most pairs of variables of up to four labels, in any order, and no rules."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 2, most)
+    pairs = list(itertools.combinations(variables, 2))
+    left_out = draw(st.sets(st.integers(0, len(pairs) - 1), max_size=len(pairs) // 2))
+    for k, pair in enumerate(pairs):
+        if k not in left_out:
+            builder.factor(*(pair if draw(st.booleans()) else pair[::-1]))
+    return builder.build()
+
+
 FAMILIES = {
     "any": spaces(),
     "separable": separable_spaces(),
@@ -354,6 +367,20 @@ def problems_of(draw, space: Space, inputs: int = 2) -> Problem:
         return Problem(space, scores)
     closed = rng.random((inputs, space.labels)) >= _pick(draw, [0.7, 0.95])
     return Problem(space, scores, closed)
+
+
+@st.composite
+def problems_with_equal_tables(draw, space: Space) -> Problem:
+    """One to six inputs, some of which have the same factor scores, or all scores."""
+    problem = draw(problems_of(space, draw(st.integers(1, 6))))
+    scores = problem.scores.copy()
+    of = [draw(st.integers(0, _pick(draw, [0, 0, i]))) for i in range(len(scores))]
+    if draw(st.booleans()):
+        scores[:, : space.labels] *= 10.0 ** draw(st.integers(-3, 3))
+    scores[:, space.labels :] = scores[of, space.labels :]
+    if draw(st.booleans()):
+        scores[-1] = scores[0]
+    return Problem(space, scores, problem.closed)
 
 
 @st.composite

@@ -7,15 +7,20 @@ import os
 import numpy as np
 import pytest
 
-from benchmarks.problems import conll04, conll04_broken, dense, grid, random_entities
+from benchmarks.problems import conll04, conll04_broken, dense, dense_batch, grid, random_entities
 
 needs_data = pytest.mark.skipif("ROTE_DATA" not in os.environ, reason="ROTE_DATA is not set")
 
 
 @pytest.mark.parametrize(
     "draw",
-    [lambda k: random_entities(3, k), lambda k: grid(3, 2, k), lambda k: dense(4, k)],
-    ids=["entities", "grid", "dense"],
+    [
+        lambda k: random_entities(3, k),
+        lambda k: grid(3, 2, k),
+        lambda k: dense(4, k),
+        lambda k: dense_batch(4, k),
+    ],
+    ids=["entities", "grid", "dense", "dense batch"],
 )
 def test_asking_for_more_problems_changes_none(draw):
     few, more = draw(2).groups[0], draw(4).groups[0]

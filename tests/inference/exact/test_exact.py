@@ -54,10 +54,11 @@ def solved(space, seed=0, m=4):
         (lambda: built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)]), FoundBy.TREE),
         (lambda: built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]), FoundBy.ELIMINATION),
         (lambda: built(5, [(0, 1, 2), (2, 3, 4)]), FoundBy.ELIMINATION),
-        (lambda: built(13, combinations(range(13), 2)), FoundBy.MESSAGES),
+        (lambda: built(13, combinations(range(13), 2)), FoundBy.SHARED_TREE),
+        (lambda: built(6, combinations(range(6), 2), labels="abcde"), FoundBy.MESSAGES),
         (lambda: built(12, pairwise(range(12)), [few]), FoundBy.BRANCH),
     ],
-    ids=["free", "one rule", "chain", "tree", "cycle", "threes", "dense", "a long rule"],
+    ids=["free", "one rule", "chain", "tree", "cycle", "threes", "dense", "labels", "a long rule"],
 )
 def test_a_space_is_solved_by_what_suits_it(made, source):
     assert solved(made()) == {source}
