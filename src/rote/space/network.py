@@ -23,7 +23,8 @@ from weakref import ref
 
 import numpy as np
 
-from rote.kernels.bundles import Flow, FoundBy, Graph, Masks, RowGroups, Tables
+from rote.kernels.bundles import FoundBy, Graph, Masks, SparseRows
+from rote.kernels.presolve.linking import linked
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
 from rote.types import AnyArray, BoolArray, IntArray, joined, offsets_from_counts, readonly
@@ -110,70 +111,18 @@ class Network:
     @cached_property
     def graph(self) -> Graph:
         """All of it, and how it hangs together, for kernels."""
-        arity = np.diff(self.scope_ptr)
-        table = np.repeat(np.arange(self.blocks, dtype=np.int64), arity)
-        place_ptr, places = _grouped(self.scope, self.variables)
-        first = np.full(self.blocks, self.variables, dtype=np.int64)
-        last = np.zeros(self.blocks, dtype=np.int64)
-        np.minimum.at(first, table, self.scope)
-        np.maximum.at(last, table, self.scope)
-        up, down = self.scope < last[table], self.scope > first[table]
-        ahead = np.bincount(self.scope, weights=up, minlength=self.variables)
-        behind = np.bincount(self.scope, weights=down, minlength=self.variables)
-        share = 1.0 / np.maximum(1.0, np.maximum(ahead, behind))
-        # The columns of a row are sorted, so those of one variable stand together.
-        owner = self.label_variable[self.rows.indices]
-        row = np.repeat(np.arange(len(self.rows)), np.diff(self.rows.indptr))
-        changes = (np.diff(owner, prepend=-1) != 0) | (np.diff(row, prepend=-1) != 0)
-        start = np.flatnonzero(changes)
-        group_row, group_variable = row[start], owner[start]
-        group_start = np.append(start, len(owner)).astype(np.int64)
-        # A label that a row does not mention weighs nothing.
-        absent = np.where(np.diff(group_start) < self.sizes[group_variable], 0.0, np.nan)
-        least = np.fmin(np.minimum.reduceat(self.rows.data, start), absent)
-        most = np.fmax(np.maximum.reduceat(self.rows.data, start), absent)
-        variable_group_ptr, variable_groups = _grouped(group_variable, self.variables)
-        places_of = np.bincount(self.scope, minlength=self.variables)
-        widest = int(self.sizes.max(initial=1))
-        trail = 4 * self.variables + len(self.scope) * (widest + 3)
-        groups_in = np.bincount(group_row, minlength=len(self.rows))
-        trail += int((2 + groups_in[group_row] * (widest + 1)).sum())
-        return Graph(
+        rows = self.rows
+        return linked(
             self.sizes,
             self.offsets,
-            Tables(
-                self.scope_ptr,
-                self.scope,
-                self.strides,
-                self.table_ptr,
-                place_ptr,
-                places,
-                readonly(table),
-            ),
-            Flow(
-                readonly(share),
-                readonly(up),
-                readonly(down),
-                readonly(offsets_from_counts(self.sizes[self.scope])),
-                int((places_of * self.sizes).max(initial=1)),
-            ),
+            self.scope_ptr,
+            self.scope,
+            self.strides,
+            self.table_ptr,
             FoundBy(self.allowed, self.gather_ptr, self.gather),
-            RowGroups(
-                self.rows.lower,
-                self.rows.upper,
-                readonly(offsets_from_counts(groups_in)),
-                readonly(group_row),
-                readonly(group_variable),
-                readonly(group_start),
-                readonly(least),
-                readonly(most),
-                variable_group_ptr,
-                variable_groups,
-                self.rows.indices,
-                self.rows.data,
+            SparseRows(
+                rows.indptr, rows.indices, rows.data, rows.lower, rows.upper, rows.labels, 0
             ),
-            widest,
-            trail,
         )
 
     @cached_property
@@ -400,9 +349,3 @@ def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
     behind = np.maximum(0, rows.indices - rows.labels + 1)
     indices = readonly(rows.indices + behind)
     return replace(rows, indices=indices, labels=int(sizes.sum()), auxiliary=0)
-
-
-def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
-    """For each owner, the positions that it owns."""
-    counts = np.bincount(owner, minlength=owners)
-    return readonly(offsets_from_counts(counts)), readonly(np.argsort(owner, kind="stable"))

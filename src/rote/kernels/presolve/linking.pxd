@@ -1,0 +1,5 @@
+from rote.kernels.arrays cimport *
+from rote.kernels.bundles cimport Flow, FoundBy, Graph, RowGroups, SparseRows, Tables
+
+cdef void group_by(Ints owner, OutInts ptr, OutInts owned) noexcept nogil
+cdef RowGroups grouped_rows(Ints sizes, Ints offsets, SparseRows rows)

@@ -1,0 +1,116 @@
+"""How tables and rows hang together: a `Graph` from flat arrays."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+if not cython.compiled:
+    from rote.kernels.arrays import *
+    from rote.kernels.bundles import Flow, FoundBy, Graph, RowGroups, SparseRows, Tables
+
+
+def linked(
+    sizes: Ints,
+    offsets: Ints,  # per variable: its first label; one more ends the last
+    scope_ptr: Ints,  # per table
+    scope: Ints,
+    strides: Ints,
+    table_ptr: Ints,
+    source: FoundBy,
+    rows: SparseRows,
+) -> Graph:
+    """The graph of tables and rows; the columns of a row are labels, in order."""
+    n, places = sizes.shape[0], scope.shape[0]
+    place_table, message_ptr = ints(places), ints(places + 1)
+    up, down, share = flags(places), flags(places), floats(n)
+    ahead: OutInts = np.zeros(n, np.int64)
+    behind: OutInts = np.zeros(n, np.int64)
+    message_ptr[0] = 0
+    for b in range(scope_ptr.shape[0] - 1):
+        first, last = n, 0
+        for k in range(scope_ptr[b], scope_ptr[b + 1]):
+            first, last = min(first, scope[k]), max(last, scope[k])
+        for k in range(scope_ptr[b], scope_ptr[b + 1]):
+            j = scope[k]
+            place_table[k] = b
+            message_ptr[k + 1] = message_ptr[k] + sizes[j]
+            up[k] = j < last
+            down[k] = j > first
+            ahead[j] += j < last
+            behind[j] += j > first
+    place_ptr, places_of = ints(n + 1), ints(places)
+    group_by(scope, place_ptr, places_of)
+    widest, marginals = 1, 1
+    for j in range(n):
+        widest = max(widest, sizes[j])
+        marginals = max(marginals, sizes[j] * (place_ptr[j + 1] - place_ptr[j]))
+        share[j] = 1.0 / max(1, max(ahead[j], behind[j]))
+    groups = grouped_rows(sizes, offsets, rows)
+    trail = 4 * n + places * (widest + 3)
+    for r in range(rows.lower.shape[0]):
+        width = groups.ptr[r + 1] - groups.ptr[r]
+        trail += width * (2 + width * (widest + 1))
+    tables = Tables(scope_ptr, scope, strides, table_ptr, place_ptr, places_of, place_table)
+    flow = Flow(share, up, down, message_ptr, marginals)
+    return Graph(sizes, offsets, tables, flow, source, groups, widest, trail)
+
+
+def group_by(owner: Ints, ptr: OutInts, owned: OutInts) -> None:
+    """For each owner, where what it owns begins in a list of all, and this list."""
+    owners = ptr.shape[0] - 1
+    fill(ptr, 0)
+    for k in range(owner.shape[0]):
+        ptr[owner[k]] += 1
+    for j in range(owners):
+        ptr[j + 1] += ptr[j]
+    for k in range(owner.shape[0] - 1, -1, -1):  # what is put there last comes first
+        ptr[owner[k]] -= 1
+        owned[ptr[owner[k]]] = k
+    ptr[owners] = owner.shape[0]
+
+
+def grouped_rows(sizes: Ints, offsets: Ints, rows: SparseRows) -> RowGroups:
+    """Rows with their columns in groups by variable."""
+    count, entries = rows.lower.shape[0], rows.column.shape[0]
+    owner = ints(offsets[sizes.shape[0]])
+    for j in range(sizes.shape[0]):
+        for e in range(offsets[j], offsets[j + 1]):
+            owner[e] = j
+    ptr, start = ints(count + 1), ints(entries + 1)
+    row, variable = ints(entries), ints(entries)
+    least, most = floats(entries), floats(entries)
+    groups = 0
+    ptr[0] = 0
+    for r in range(count):
+        v = -1
+        for c in range(rows.ptr[r], rows.ptr[r + 1]):
+            if owner[rows.column[c]] != v:
+                v = owner[rows.column[c]]
+                row[groups], variable[groups], start[groups] = r, v, c
+                least[groups], most[groups] = inf, -inf
+                groups += 1
+            least[groups - 1] = min(least[groups - 1], rows.coefficient[c])
+            most[groups - 1] = max(most[groups - 1], rows.coefficient[c])
+        ptr[r + 1] = groups
+    start[groups] = entries
+    for g in range(groups):
+        if start[g + 1] - start[g] < sizes[variable[g]]:
+            # A label that a row does not mention weighs nothing.
+            least[g], most[g] = min(least[g], 0.0), max(most[g], 0.0)
+    of_ptr, of = ints(sizes.shape[0] + 1), ints(groups)
+    group_by(variable[:groups], of_ptr, of)
+    return RowGroups(
+        rows.lower,
+        rows.upper,
+        ptr,
+        row[:groups],
+        variable[:groups],
+        start[: groups + 1],
+        least[:groups],
+        most[:groups],
+        of_ptr,
+        of,
+        rows.column,
+        rows.coefficient,
+    )
