@@ -105,6 +105,100 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     return writer.rows()
 
 
+def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
+    """Rows that hold exactly on the outputs that obey ``rules``, clause by clause as they stand.
+
+    Several times as quick as `lower` for clauses of labels and counts of labels; what else there
+    is goes there. No clauses are merged, so bounds from these rows are weaker: they are for
+    propagation. Auxiliary columns are the second labels of variables after the others.
+    """
+    offsets = offsets_from_counts(sizes).tolist()
+    lengths: list[int] = []
+    columns: list[int] = []
+    weights: list[float] = []
+    ends: list[tuple[float, float]] = []
+    others = []
+
+    def write(literals: Iterable[tuple[int, int]], low: float, up: float) -> None:
+        """Σ coefficient · literal between two ends; the column ~c is 1 - that of c."""
+        row: dict[int, float] = {}
+        constant = 0
+        for column, weight in literals:
+            if column < 0:
+                constant += weight
+                column, weight = ~column, -weight
+            row[column] = row.get(column, 0) + weight
+        placed = sorted(row.items())
+        lengths.append(len(placed))
+        columns.extend([column for column, _ in placed])
+        weights.extend([weight for _, weight in placed])
+        ends.append((low - constant, up - constant))
+
+    for rule in rules:
+        if type(rule) is Linear:
+            counted = [_literal(offsets, term) for _, term in rule.terms]
+            if None not in counted:
+                low = -np.inf if rule.lower is None else rule.lower
+                up = np.inf if rule.upper is None else rule.upper
+                write(zip(counted, [c for c, _ in rule.terms], strict=True), low, up)  # type: ignore[arg-type]
+                continue
+        clauses = _clauses(offsets, rule, True)
+        if clauses is None:
+            others.append(rule)
+            continue
+        for clause in clauses:
+            write([(literal, 1) for literal in clause], 1, np.inf)
+    ends_of_rows = np.array(ends, dtype=np.float64).reshape(-1, 2)
+    rows = Rows(
+        readonly(offsets_from_counts(lengths)),
+        readonly(np.array(columns, dtype=np.int64)),
+        readonly(np.array(weights, dtype=np.float64)),
+        readonly(ends_of_rows[:, 0]),
+        readonly(ends_of_rows[:, 1]),
+        offsets[-1],
+        0,
+    )
+    return stacked(rows, lower(sizes, others)) if others else rows
+
+
+def _literal(offsets: Sequence[int], rule: Rule) -> int | None:
+    """The column of a label, or ~column where it must not be taken; None for other rules."""
+    if type(rule) is Is:
+        return offsets[rule.variable.index] + rule.label
+    if type(rule) is Not and type(rule.of) is Is:
+        return ~(offsets[rule.of.variable.index] + rule.of.label)
+    return None
+
+
+def _clauses(offsets: Sequence[int], rule: Rule, positive: bool) -> list[list[int]] | None:
+    """Clauses of literals, as `_literal` has them; None for a rule that takes more than these."""
+    kind = type(rule)
+    if kind is Is:
+        column = offsets[rule.variable.index] + rule.label  # type: ignore[attr-defined]
+        return [[column if positive else ~column]]
+    if kind is Not:
+        return _clauses(offsets, rule.of, not positive)  # type: ignore[attr-defined]
+    if kind is Implies:
+        parts = [
+            _clauses(offsets, rule.first, not positive),  # type: ignore[attr-defined]
+            _clauses(offsets, rule.then, positive),  # type: ignore[attr-defined]
+        ]
+    elif kind is And or kind is Or:
+        parts = [_clauses(offsets, inner, positive) for inner in rule.of]  # type: ignore[attr-defined]
+    else:
+        return None
+    if None in parts:
+        return None
+    if (kind is And) is positive:
+        return [clause for part in parts for clause in part]  # type: ignore[union-attr]
+    product: list[list[int]] = [[]]
+    for part in parts:
+        product = [one + other for one in product for other in part]  # type: ignore[union-attr]
+        if len(product) > MAX_CLAUSES:
+            return None
+    return product
+
+
 def stacked(first: Rows, second: Rows) -> Rows:
     """The rows of both; the second's auxiliary columns come after the first's."""
     moved = second.indices + first.auxiliary * (second.indices >= second.labels)

@@ -199,7 +199,7 @@ def build_network(
     sources = [[offsets[j] + np.arange(sizes[j])] for j in range(len(sizes))]
     sources += [[] for _ in range(rows.auxiliary)]
     network = assemble(
-        all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes)
+        all_sizes, len(sizes), domains, sources, tables, two_valued(rows, all_sizes)
     )
     return replace(network, apart=apart)
 
@@ -224,7 +224,7 @@ def _plain(sizes: IntArray, scopes: Sequence[tuple[int, ...]]) -> Network:
         ALL_TRUE(entries),
         NUMBERS(entries + 1),
         NUMBERS(entries),
-        _two_valued(lower(sizes.tolist(), []), sizes),
+        two_valued(lower(sizes.tolist(), []), sizes),
         True,
     )
 
@@ -344,7 +344,7 @@ def _make_consistent(domains: list[BoolArray], tables: Sequence[Table]) -> None:
                 queue |= {other: None for other in at[j] if other != t}
 
 
-def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
+def two_valued(rows: Rows, sizes: IntArray) -> Rows:
     """The same rows with each auxiliary column as the second label of a variable."""
     behind = np.maximum(0, rows.indices - rows.labels + 1)
     indices = readonly(rows.indices + behind)

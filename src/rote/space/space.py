@@ -108,6 +108,12 @@ class Space:
         size = BYTES_OF_VARIABLE * (len(self.variables) + len(self.factors))
         return forms_of(self.fingerprint, size + BYTES_OF_RULE * len(self.rules))
 
+    def is_new(self) -> bool:
+        """Whether nothing was compiled of it, and nobody asked this before."""
+        seen = not vars(self).keys().isdisjoint(("forms", "_seen"))
+        vars(self)["_seen"] = True
+        return not seen
+
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
         return self._free if self.rules else self

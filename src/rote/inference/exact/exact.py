@@ -27,6 +27,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.presolve import Presolved, graph_of_rules
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -62,6 +63,13 @@ class Exact(Engine):
     checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        if space.is_new() and space.rules and len(problem) == 1:
+            return Presolved.of(problem, graph_of_rules(space)).answers(self._compiled)
+        return self._compiled(problem)
+
+    def _compiled(self, problem: Problem) -> Solutions:
+        """The answers by what is compiled once of a space."""
         if not _looks_first(problem.space):
             return self._solve(problem)
         seen, hard = argmax_presolve(problem)

@@ -36,7 +36,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from rote.types import BoolArray
+from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
@@ -434,16 +434,17 @@ def presolve_one(graph: Graph, room: PresolveRoom, scores: Floats, tie: float) -
 
 def presolve(
     questions: Questions, graph: Graph, own: Int
-) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Of each input the open labels, the rows that may bind, and whether there may be an output.
+) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
+    """Of each input the first open labels, and how many variables have more than one of them.
 
+    Then, which labels are open, and which rows may bind. Where there is no output, labels are -1.
     ``graph`` has all rules as rows, and a table per factor, which begins at its first part; the
     first ``own`` labels have scores.
     """
-    m, labels = questions.scores.shape[0], graph.offsets[graph.sizes.shape[0]]
+    m, n = questions.scores.shape[0], graph.sizes.shape[0]
     room = PresolveRoom(graph, own)
-    still_open, live = flags2(m, labels), flags2(m, graph.rows.lower.shape[0])
-    feasible = flags(m)
+    labels, left = ints2(m, n), ints(m)
+    still_open, live = flags2(m, graph.offsets[n]), flags2(m, graph.rows.lower.shape[0])
     with cython.nogil:
         for i in range(m):
             fill(room.open, True)
@@ -451,11 +452,16 @@ def presolve(
                 for e in range(own):
                     room.open[e] = not questions.closed[i, e]
             tie = MORE_THAN_A_TIE * questions.ties[i]
-            feasible[i] = presolve_one(graph, room, questions.scores[i], tie)
+            feasible: Bool = presolve_one(graph, room, questions.scores[i], tie)
+            left[i] = 0
+            for j in range(n):
+                labels[i, j] = room.first[j] - graph.offsets[j] if feasible else -1
+                left[i] += feasible and room.count[j] > 1
             copy_into(still_open[i], room.open)
             copy_into(live[i], room.live)
     return (
+        np.asarray(labels),
+        np.asarray(left),
         np.asarray(still_open).view(np.bool_),
         np.asarray(live).view(np.bool_),
-        np.asarray(feasible).view(np.bool_),
     )
