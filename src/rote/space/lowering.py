@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import gcd
 from typing import TypeAlias
 
@@ -112,91 +113,91 @@ def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     is goes there. No clauses are merged, so bounds from these rows are weaker: they are for
     propagation. Auxiliary columns are the second labels of variables after the others.
     """
-    offsets = offsets_from_counts(sizes).tolist()
-    lengths: list[int] = []
-    columns: list[int] = []
+    offsets = [0, *accumulate(sizes)]
+    ends, columns, lows, ups = [0], list[int](), list[float](), list[float]()
     weights: list[float] = []
-    ends: list[tuple[float, float]] = []
     others = []
 
-    def write(literals: Iterable[tuple[int, int]], low: float, up: float) -> None:
-        """Σ coefficient · literal between two ends; the column ~c is 1 - that of c."""
-        row: dict[int, float] = {}
-        constant = 0
-        for column, weight in literals:
-            if column < 0:
-                constant += weight
-                column, weight = ~column, -weight
-            row[column] = row.get(column, 0) + weight
-        placed = sorted(row.items())
-        lengths.append(len(placed))
-        columns.extend([column for column, _ in placed])
-        weights.extend([weight for _, weight in placed])
-        ends.append((low - constant, up - constant))
+    def write(row: dict[int, float], low: float, up: float) -> None:
+        for column in sorted(row):
+            columns.append(column)
+            weights.append(row[column])
+        ends.append(len(columns))
+        lows.append(low)
+        ups.append(up)
 
     for rule in rules:
-        if type(rule) is Linear:
-            counted = [_literal(offsets, term) for _, term in rule.terms]
-            if None not in counted:
-                low = -np.inf if rule.lower is None else rule.lower
-                up = np.inf if rule.upper is None else rule.upper
-                write(zip(counted, [c for c, _ in rule.terms], strict=True), low, up)  # type: ignore[arg-type]
-                continue
+        counted = _count_of_literals(offsets, rule) if isinstance(rule, Linear) else None
+        if counted is not None:
+            write(*counted)
+            continue
         clauses = _clauses(offsets, rule, True)
         if clauses is None:
             others.append(rule)
             continue
         for clause in clauses:
-            write([(literal, 1) for literal in clause], 1, np.inf)
-    ends_of_rows = np.array(ends, dtype=np.float64).reshape(-1, 2)
+            row: dict[int, float] = {}
+            low = 1
+            for literal in clause:
+                if literal < 0:
+                    row[~literal] = row.get(~literal, 0) - 1
+                    low -= 1
+                else:
+                    row[literal] = row.get(literal, 0) + 1
+            write(row, low, np.inf)
     rows = Rows(
-        readonly(offsets_from_counts(lengths)),
+        readonly(np.array(ends, dtype=np.int64)),
         readonly(np.array(columns, dtype=np.int64)),
         readonly(np.array(weights, dtype=np.float64)),
-        readonly(ends_of_rows[:, 0]),
-        readonly(ends_of_rows[:, 1]),
+        readonly(np.array(lows, dtype=np.float64)),
+        readonly(np.array(ups, dtype=np.float64)),
         offsets[-1],
         0,
     )
     return stacked(rows, lower(sizes, others)) if others else rows
 
 
-def _literal(offsets: Sequence[int], rule: Rule) -> int | None:
-    """The column of a label, or ~column where it must not be taken; None for other rules."""
-    if type(rule) is Is:
-        return offsets[rule.variable.index] + rule.label
-    if type(rule) is Not and type(rule.of) is Is:
-        return ~(offsets[rule.of.variable.index] + rule.of.label)
-    return None
+def _count_of_literals(
+    offsets: Sequence[int], rule: Linear
+) -> tuple[dict[int, float], float, float] | None:
+    """The row of a count of labels, taken or not; None where it counts something else."""
+    row: dict[int, float] = {}
+    constant = 0
+    for weight, term in rule.terms:
+        if isinstance(term, Not):
+            constant += weight
+            weight, term = -weight, term.of
+        if not isinstance(term, Is):
+            return None
+        column = offsets[term.variable.index] + term.label
+        row[column] = row.get(column, 0) + weight
+    low = -np.inf if rule.lower is None else rule.lower - constant
+    return row, low, np.inf if rule.upper is None else rule.upper - constant
 
 
 def _clauses(offsets: Sequence[int], rule: Rule, positive: bool) -> list[list[int]] | None:
-    """Clauses of literals, as `_literal` has them; None for a rule that takes more than these."""
-    kind = type(rule)
-    if kind is Is:
-        column = offsets[rule.variable.index] + rule.label  # type: ignore[attr-defined]
+    """Clauses of columns, ~column where a label is not taken; None for rules that need more."""
+    if isinstance(rule, Is):
+        column = offsets[rule.variable.index] + rule.label
         return [[column if positive else ~column]]
-    if kind is Not:
-        return _clauses(offsets, rule.of, not positive)  # type: ignore[attr-defined]
-    if kind is Implies:
-        parts = [
-            _clauses(offsets, rule.first, not positive),  # type: ignore[attr-defined]
-            _clauses(offsets, rule.then, positive),  # type: ignore[attr-defined]
-        ]
-    elif kind is And or kind is Or:
-        parts = [_clauses(offsets, inner, positive) for inner in rule.of]  # type: ignore[attr-defined]
+    if isinstance(rule, Not):
+        return _clauses(offsets, rule.of, not positive)
+    if isinstance(rule, Implies):
+        parts = [_clauses(offsets, rule.first, not positive)]
+        parts.append(_clauses(offsets, rule.then, positive))
+    elif isinstance(rule, And | Or):
+        parts = [_clauses(offsets, inner, positive) for inner in rule.of]
     else:
         return None
-    if None in parts:
-        return None
-    if (kind is And) is positive:
-        return [clause for part in parts for clause in part]  # type: ignore[union-attr]
-    product: list[list[int]] = [[]]
+    every = isinstance(rule, And) is positive
+    joined: list[list[int]] = [] if every else [[]]
     for part in parts:
-        product = [one + other for one in product for other in part]  # type: ignore[union-attr]
-        if len(product) > MAX_CLAUSES:
+        if part is None:
             return None
-    return product
+        joined = joined + part if every else [one + other for one in joined for other in part]
+        if len(joined) > MAX_CLAUSES and not every:
+            return None
+    return joined
 
 
 def stacked(first: Rows, second: Rows) -> Rows:

@@ -51,10 +51,15 @@ class Factor:
 
 @dataclass(frozen=True)
 class NamedRule:
-    """A rule and the name under which errors speak of it."""
+    """A rule, and the name that it was given or None."""
 
-    name: str
+    given: str | None
     rule: Rule
+
+    @property
+    def name(self) -> str:
+        """What errors call it: the name that it was given, or its text."""
+        return self.given or str(self.rule)
 
 
 @dataclass(frozen=True, eq=False)

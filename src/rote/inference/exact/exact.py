@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import ClassVar
 
@@ -92,22 +93,39 @@ class Exact(Engine):
 
 
 def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
-    """Branch and bound with so many nodes in each turn, and the integer program in between."""
+    """Branch and bound with so many nodes in each turn, and the integer program in between.
+
+    What the first turn does not settle is worth a presolve.
+    """
     start = perf_counter()
+    everything = np.arange(len(problem))
+    found = Solutions.none(problem.space, len(problem))
+    found = _solved(found, problem, everything, _search_of(turns[0]))
+    left = _unsettled(found)
+    if not len(left):
+        return found
+    rest = Presolved.of(problem.rows(left), problem.space.once(graph_of_rules))
+    return found.with_rows(left, rest.answers(partial(_further, start, turns[1:])))
+
+
+def _search_of(nodes: int) -> BranchAndBound:
+    # What is found in few nodes may have equals that take many to tell apart.
+    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
+
+
+def _further(start: float, turns: Sequence[int], problem: Problem) -> Solutions:
+    """The turns after the first one."""
     found = Solutions.none(problem.space, len(problem))
     left = np.arange(len(problem))
-    for turn, nodes in enumerate(turns):
-        if turn:
-            # What the program proves within as long as everything took so far, it solves again
-            # without a limit: under one, equal outputs may be left in any order.
-            limit = max(SHORTEST, (perf_counter() - start) / len(left))
-            tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
-            easy = np.setdiff1d(left, left[_unsettled(tried)])
-            found = _solved(found, problem, easy, Milp())
-            left = np.setdiff1d(left, easy)
-        # What is found in few nodes may have equals that take many to tell apart.
-        engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
-        found = _solved(found, problem, left, engine)
+    for nodes in turns:
+        # What the program proves within as long as everything took so far, it solves again
+        # without a limit: under one, equal outputs may be left in any order.
+        limit = max(SHORTEST, (perf_counter() - start) / len(left))
+        tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
+        easy = np.setdiff1d(left, left[_unsettled(tried)])
+        found = _solved(found, problem, easy, Milp())
+        left = np.setdiff1d(left, easy)
+        found = _solved(found, problem, left, _search_of(nodes))
         left = _unsettled(found)
         if not len(left):
             return found
