@@ -5,7 +5,7 @@ The problems are those of `benchmarks.one_off_cases`: implications, exclusions a
 old one is made), they take turns, and what is timed is the processor time of building the space and
 solving it. Labels and values must be equal. Presolve's own share is measured beside it.
 
-    python -m benchmarks.one_off [--repeats N] [--problems N] [--size N] [--keep FOLDER] [--json FILE]
+    python -m benchmarks.one_off [--problems N] [--size N] [--keep FOLDER] [--json FILE]
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from rote import Exact, Problem
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 
 SIZES = (10, 20, 50, 100, 200)
-PROBLEMS, REPEATS = 40, 3
+PROBLEMS = 60
+WARM = 3  # problems that are not counted
 FASTER = 5.0
 
 
@@ -62,33 +63,29 @@ def share_of(size: int, seed: int) -> Share:
     return Share((process_time() - begin) / whole, 1 - float(left[0]) / size)
 
 
-def measure(sides: Mapping[str, Side], size: int, problems: int, repeats: int) -> list[OneOffRow]:
-    """Both versions in turn on each problem, after one that is not counted."""
+def measure(sides: Mapping[str, Side], size: int, problems: int) -> list[OneOffRow]:
+    """Both versions in turn on each problem, after some that are not counted."""
     names = list(sides)
     for name in names:
-        sides[name].turn(f"{size} {problems}")
-    medians: dict[str, list[float]] = {name: [] for name in names}
+        for seed in range(problems, problems + WARM):
+            sides[name].turn(f"{size} {seed}")
+    seconds: dict[str, list[float]] = {name: [] for name in names}
     differ = dict.fromkeys(names, False)
     for seed in range(problems):
-        seconds: dict[str, list[float]] = {name: [] for name in names}
-        for repeat in range(repeats):
-            turns = {
-                name: sides[name].turn(f"{size} {seed}")
-                for name in (names, names[::-1])[(seed + repeat) % 2]
-            }
-            for name, turn in turns.items():
-                seconds[name].append(turn.seconds)
-                differ[name] |= turn.digest != turns[OLD].digest
+        # No problem comes twice: something may be left of it in memory.
+        order = names if seed % 2 else names[::-1]
+        found = {name: sides[name].turn(f"{size} {seed}") for name in order}
         for name in names:
-            medians[name].append(statistics.median(seconds[name]))
+            seconds[name].append(found[name].seconds)
+            differ[name] |= found[name].digest != found[OLD].digest
+    medians = {name: statistics.median(own) for name, own in seconds.items()}
     shares = [share_of(size, seed) for seed in range(problems)]
-    ours = statistics.median(medians[OURS])
     return [
         OneOffRow(
             f"{size} variables",
             name,
-            1e6 * statistics.median(medians[name]),
-            statistics.median(medians[name]) / ours,
+            1e6 * medians[name],
+            medians[name] / medians[OURS],
             float(differ[name]),
             problems,
             statistics.median(share.time for share in shares) if name == OURS else None,
@@ -116,7 +113,7 @@ def bars_of(rows: Sequence[OneOffRow]) -> list[Bar]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and the bars; with --json also write them."""
-    parser = options(f"Rule spaces that are solved once, beside {COMMIT}.", repeats=REPEATS)
+    parser = options(f"Rule spaces that are solved once, beside {COMMIT}.")
     parser.add_argument("--problems", type=at_least_one, default=PROBLEMS, metavar="N")
     parser.add_argument("--size", type=int, choices=SIZES, action="append", help="only these sizes")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the old version there")
@@ -131,7 +128,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             OLD: stack.enter_context(running(old, [], script)),
         }
         for size in chosen.size or SIZES:
-            rows += measure(sides, size, chosen.problems, chosen.repeats)
+            rows += measure(sides, size, chosen.problems)
     columns: Columns[OneOffRow] = (
         ("median µs", lambda row: number(row.median_us, ",.0f")),
         ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),

@@ -129,9 +129,10 @@ class SpaceBuilder:
                     else ""
                 )
             )
-        variables = rule.variables
+        variables, own = rule.variables, self._variables
         for variable in variables:
-            self._check_own(variable, "this rule", RuleError)
+            if variable.index >= len(own) or own[variable.index] is not variable:
+                self._check_own(variable, "this rule", RuleError)
         named = NamedRule(name, rule)
         if variables:
             self._rules.append(named)

@@ -25,13 +25,12 @@ from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
 from rote.kernels.search.branch import branch
 from rote.space.lowering import lower_as_written
-from rote.space.network import NUMBERS, two_valued
+from rote.space.network import two_valued
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 MOST_NODES = 1 << 10  # of the short branch and bound
-FINER = 1 << 16
-TRIED = 16  # inputs of a space, before it is judged by them whether presolve is of use
+FINER = 1 << 16  # so many parts of a tie, of one of which the best value is known
 NONE = readonly(np.empty(0, dtype=np.int64))
 ZERO = readonly(np.zeros(1, dtype=np.int64))
 NO_SCORES = ScoresOf(readonly(np.empty(0, dtype=np.bool_)), ZERO, NONE)
@@ -85,7 +84,7 @@ class Presolved:
             self.graph, scores, own, self.is_open[i], self.live[i]
         )
         n, ties = len(variable), self.problem.ties[i : i + 1]
-        reduced = Reduced(NO_STEPS, graph, NUMBERS(n), n)
+        reduced = Reduced(NO_STEPS, graph, np.arange(n), n)
 
         def best(ties: FloatArray, floor: FloatArray, *how: int) -> tuple[IntArray, bool, bool]:
             asked = Questions(theta[None], NONE_CLOSED, ties)
@@ -125,6 +124,8 @@ class Presolved:
         return every.with_rows(rest, self._asked(problem.rows(rest), rest, further))
 
     def _found(self, problem: Problem, left: IntArray, labels: IntArray) -> Solutions:
+        if len(problem) == 1:
+            return Solutions.of(problem, labels, FoundBy.BRANCH if left[0] else FoundBy.PRESOLVE)
         source = np.where(left, FoundBy.BRANCH.value, FoundBy.PRESOLVE.value)
         answers = Solutions.of(problem, labels, FoundBy.BRANCH)
         return replace(answers, source=readonly(source))
