@@ -5,7 +5,7 @@ The problems are those of `benchmarks.one_off_cases`: implications, exclusions a
 old one is made), they take turns, and what is timed is the processor time of building the space and
 solving it. Labels and values must be equal. Presolve's own share is measured beside it.
 
-    python -m benchmarks.one_off [--problems N] [--size N] [--keep FOLDER] [--json FILE]
+    python -m benchmarks.one_off [--repeats N] [--size N] [--keep FOLDER] [--json FILE]
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from typing import NamedTuple
 from benchmarks import one_off_cases
 from benchmarks.kernels import COMMIT, OLD, OURS, ROOT, Side, environment, running
 from benchmarks.one_off_cases import drawn, space_of
-from benchmarks.table import Bar, Columns, Row, at_least_one, number, options, show
+from benchmarks.table import Bar, Columns, Row, number, options, show
 from benchmarks.table import end as ended
 from rote import Exact, Problem
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 
 SIZES = (10, 20, 50, 100, 200)
-PROBLEMS = 60
-WARM = 3  # problems that are not counted
+TURNS, EACH = 10, 10  # of other problems each time: something may be left of those in memory
 FASTER = 5.0
 
 
@@ -63,23 +62,20 @@ def share_of(size: int, seed: int) -> Share:
     return Share((process_time() - begin) / whole, 1 - float(left[0]) / size)
 
 
-def measure(sides: Mapping[str, Side], size: int, problems: int) -> list[OneOffRow]:
-    """Both versions in turn on each problem, after some that are not counted."""
+def measure(sides: Mapping[str, Side], size: int, turns: int) -> list[OneOffRow]:
+    """Both versions in turn, each time on other problems, after a turn that is not counted."""
     names = list(sides)
-    for name in names:
-        for seed in range(problems, problems + WARM):
-            sides[name].turn(f"{size} {seed}")
     seconds: dict[str, list[float]] = {name: [] for name in names}
     differ = dict.fromkeys(names, False)
-    for seed in range(problems):
-        # No problem comes twice: something may be left of it in memory.
-        order = names if seed % 2 else names[::-1]
-        found = {name: sides[name].turn(f"{size} {seed}") for name in order}
-        for name in names:
+    for turn in range(turns + 1):
+        order = names if turn % 2 else names[::-1]
+        asked = f"{size} {turn * EACH} {EACH}"
+        found = {name: sides[name].turn(asked) for name in order}
+        for name in names if turn else ():
             seconds[name].append(found[name].seconds)
             differ[name] |= found[name].digest != found[OLD].digest
     medians = {name: statistics.median(own) for name, own in seconds.items()}
-    shares = [share_of(size, seed) for seed in range(problems)]
+    shares = [share_of(size, seed) for seed in range(EACH, EACH * (turns + 1))]
     return [
         OneOffRow(
             f"{size} variables",
@@ -87,7 +83,7 @@ def measure(sides: Mapping[str, Side], size: int, problems: int) -> list[OneOffR
             1e6 * medians[name],
             medians[name] / medians[OURS],
             float(differ[name]),
-            problems,
+            EACH * turns,
             statistics.median(share.time for share in shares) if name == OURS else None,
             statistics.median(share.variables for share in shares) if name == OURS else None,
         )
@@ -101,7 +97,7 @@ def bars_of(rows: Sequence[OneOffRow]) -> list[Bar]:
         Bar(
             f"ONE OFF, {row.case}",
             (row.ratio_to_ours or 0.0) >= FASTER,
-            f"{row.ratio_to_ours:.1f} times as fast as {COMMIT} at the median, {FASTER:g} asked for",
+            f"{row.ratio_to_ours:.1f} times as fast as {COMMIT} at the median, {FASTER:g} asked",
         )
         for row in rows
         if row.engine == OLD
@@ -113,8 +109,7 @@ def bars_of(rows: Sequence[OneOffRow]) -> list[Bar]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and the bars; with --json also write them."""
-    parser = options(f"Rule spaces that are solved once, beside {COMMIT}.")
-    parser.add_argument("--problems", type=at_least_one, default=PROBLEMS, metavar="N")
+    parser = options(f"Rule spaces that are solved once, beside {COMMIT}.", repeats=TURNS)
     parser.add_argument("--size", type=int, choices=SIZES, action="append", help="only these sizes")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the old version there")
     chosen = parser.parse_args(argv)
@@ -128,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             OLD: stack.enter_context(running(old, [], script)),
         }
         for size in chosen.size or SIZES:
-            rows += measure(sides, size, chosen.problems)
+            rows += measure(sides, size, chosen.repeats)
     columns: Columns[OneOffRow] = (
         ("median µs", lambda row: number(row.median_us, ",.0f")),
         ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),

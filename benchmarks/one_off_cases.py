@@ -6,9 +6,9 @@ both ends. Spans that overlap exclude each other, a relation is functional (one 
 not, and of one type at most a few are there. Every candidate is a variable with the labels no and
 yes, and has a Gaussian score.
 
-    python -P benchmarks/one_off_cases.py   reads a size and a seed from each line, and answers with
-                                            the processor seconds of building and solving, and what
-                                            was found
+    python -P benchmarks/one_off_cases.py   reads a size, a first seed and how many follow from each
+                                            line, and answers with the median of the processor
+                                            seconds of building and solving, and what was found
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
+from statistics import median
 from time import process_time
 from typing import Any
 
@@ -89,17 +90,19 @@ def space_of(problem: Extraction) -> Any:
 
 
 def main() -> None:
-    """Answer sizes and seeds with times and outputs."""
+    """Answer sizes and seeds with times and outputs; no problem may come twice."""
     from rote import Exact
 
     for line in sys.stdin:
-        problem = drawn(*map(int, line.split()))
-        begin = process_time()
-        solutions = Exact().solve(space_of(problem), problem.scores)
-        seconds = process_time() - begin
-        found = "".join(map(str, solutions.labels[0].tolist()))
-        print(json.dumps({"seconds": seconds, "digest": f"{found} {solutions.value[0]!r}"}))
-        sys.stdout.flush()
+        size, first, count = map(int, line.split())
+        problems = [drawn(size, seed) for seed in range(first, first + count)]
+        seconds, found = [], []
+        for problem in problems:
+            begin = process_time()
+            solutions = Exact().solve(space_of(problem), problem.scores)
+            seconds.append(process_time() - begin)
+            found.append((solutions.labels.tolist(), solutions.value.tolist()))
+        print(json.dumps({"seconds": median(seconds), "digest": repr(found)}), flush=True)
 
 
 if __name__ == "__main__":

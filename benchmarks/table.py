@@ -58,7 +58,7 @@ def options(
     parser = argparse.ArgumentParser(description=about)
     if repeats is not None:
         parser.add_argument(
-            "--repeats", type=at_least_one, default=repeats, metavar="N", help="turns of each"
+            "--repeats", type=_at_least_one, default=repeats, metavar="N", help="turns of each"
         )
     if quick:
         parser.add_argument("--quick", action="store_true", help=quick)
@@ -68,7 +68,7 @@ def options(
     return parser
 
 
-def at_least_one(text: str) -> int:
+def _at_least_one(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number of at least 1, got {text}")
     return int(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 if not cython.compiled:
     from rote.kernels.arrays import *
@@ -21,11 +20,19 @@ def linked(
     rows: SparseRows,
 ) -> Graph:
     """The graph of tables and rows; the columns of a row are labels, in order."""
+    # Few arrays are quicker to make than many.
     n, places = sizes.shape[0], scope.shape[0]
-    place_table, message_ptr = ints(places), ints(places + 1)
-    up, down, share = flags(places), flags(places), floats(n)
-    ahead: OutInts = np.zeros(n, np.int64)
-    behind: OutInts = np.zeros(n, np.int64)
+    whole, marks, share = ints(3 * places + 3 * n + 2), flags(2 * places), floats(n)
+    place_table: OutInts = whole[:places]
+    places_of: OutInts = whole[places : 2 * places]
+    message_ptr: OutInts = whole[2 * places : 3 * places + 1]
+    place_ptr: OutInts = whole[3 * places + 1 : 3 * places + n + 2]
+    ahead: OutInts = whole[3 * places + n + 2 : 3 * places + 2 * n + 2]
+    behind: OutInts = whole[3 * places + 2 * n + 2 :]
+    up: OutFlags = marks[:places]
+    down: OutFlags = marks[places:]
+    fill(ahead, 0)
+    fill(behind, 0)
     message_ptr[0] = 0
     for b in range(scope_ptr.shape[0] - 1):
         first, last = n, 0
@@ -39,7 +46,6 @@ def linked(
             down[k] = j > first
             ahead[j] += j < last
             behind[j] += j > first
-    place_ptr, places_of = ints(n + 1), ints(places)
     group_by(scope, place_ptr, places_of)
     widest, marginals = 1, 1
     for j in range(n):
@@ -72,14 +78,20 @@ def group_by(owner: Ints, ptr: OutInts, owned: OutInts) -> None:
 
 def grouped_rows(sizes: Ints, offsets: Ints, rows: SparseRows) -> RowGroups:
     """Rows with their columns in groups by variable."""
-    count, entries = rows.lower.shape[0], rows.column.shape[0]
-    owner = ints(offsets[sizes.shape[0]])
-    for j in range(sizes.shape[0]):
+    n, count, entries = sizes.shape[0], rows.lower.shape[0], rows.column.shape[0]
+    whole, real = ints(4 * entries + count + n + 3 + offsets[n]), floats(2 * entries)
+    row: OutInts = whole[:entries]
+    variable: OutInts = whole[entries : 2 * entries]
+    of: OutInts = whole[2 * entries : 3 * entries]
+    start: OutInts = whole[3 * entries : 4 * entries + 1]
+    ptr: OutInts = whole[4 * entries + 1 : 4 * entries + count + 2]
+    of_ptr: OutInts = whole[4 * entries + count + 2 : 4 * entries + count + n + 3]
+    owner: OutInts = whole[4 * entries + count + n + 3 :]
+    least: OutFloats = real[:entries]
+    most: OutFloats = real[entries:]
+    for j in range(n):
         for e in range(offsets[j], offsets[j + 1]):
             owner[e] = j
-    ptr, start = ints(count + 1), ints(entries + 1)
-    row, variable = ints(entries), ints(entries)
-    least, most = floats(entries), floats(entries)
     groups = 0
     ptr[0] = 0
     for r in range(count):
@@ -98,7 +110,6 @@ def grouped_rows(sizes: Ints, offsets: Ints, rows: SparseRows) -> RowGroups:
         if start[g + 1] - start[g] < sizes[variable[g]]:
             # A label that a row does not mention weighs nothing.
             least[g], most[g] = min(least[g], 0.0), max(most[g], 0.0)
-    of_ptr, of = ints(sizes.shape[0] + 1), ints(groups)
     group_by(variable[:groups], of_ptr, of)
     return RowGroups(
         rows.lower,
@@ -110,7 +121,7 @@ def grouped_rows(sizes: Ints, offsets: Ints, rows: SparseRows) -> RowGroups:
         least[:groups],
         most[:groups],
         of_ptr,
-        of,
+        of[:groups],
         rows.column,
         rows.coefficient,
     )

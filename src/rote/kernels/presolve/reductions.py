@@ -52,26 +52,30 @@ class PresolveRoom:
     """Where presolve of one input stands."""
 
     def __init__(self, graph: Graph, parts: Int) -> None:
+        # Few arrays are quicker to make than many.
         n, rows = graph.sizes.shape[0], graph.rows.lower.shape[0]
+        labels = graph.offsets[n]
+        whole, marks = ints(3 * n + 2 * rows), flags(labels + 3 * n + 2 * rows)
+        real = floats(n + 3 * rows)
         self.own = parts  # how many labels have scores; those of auxiliary variables are behind
-        self.open = flags(graph.offsets[n])
-        self.count = ints(n)  # open labels
-        self.first = ints(n)  # the first open label
-        self.touched = flags(n)  # something changed since its labels were compared
-        self.safe = flags(n)  # any label may be exchanged for the first one
-        self.loss = floats(n)  # at most, by doing so
-        self.member = flags(n)  # of the group that moves
-        self.members = ints(n)
-        self.moved = 0  # how many members there are
-        self.least = floats(rows)  # what a row adds up to at least, when it was last looked at
-        self.most = floats(rows)
-        self.live = flags(rows)  # may bind
-        self.queued = flags(rows)
-        self.queue = ints(rows)
+        self.count = whole[:n]  # open labels
+        self.first = whole[n : 2 * n]  # the first open label
+        self.members = whole[2 * n : 3 * n]  # the group that moves
+        self.moved = 0  # how many of them there are
+        self.queue = whole[3 * n : 3 * n + rows]
         self.head = 0
         self.waiting = 0  # rows in the queue
-        self.tally = ints(rows)
-        self.dearest = floats(rows)
+        self.tally = whole[3 * n + rows :]  # room, per row
+        self.open = marks[:labels]
+        self.touched = marks[labels : labels + n]  # something changed since labels were compared
+        self.safe = marks[labels + n : labels + 2 * n]  # any label may become the first one
+        self.member = marks[labels + 2 * n : labels + 3 * n]
+        self.live = marks[labels + 3 * n : labels + 3 * n + rows]  # rows that may bind
+        self.queued = marks[labels + 3 * n + rows :]
+        self.loss = real[:n]  # of a variable that is safe, at most
+        self.least = real[n : n + rows]  # what a row adds up to, when it was last looked at
+        self.most = real[n + rows : n + 2 * rows]
+        self.dearest = real[n + 2 * rows :]  # room, per row
 
 
 def close(graph: Graph, room: PresolveRoom, j: Int, e: Int) -> None:
