@@ -198,9 +198,7 @@ def build_network(
     _make_consistent(domains, tables)
     sources = [[offsets[j] + np.arange(sizes[j])] for j in range(len(sizes))]
     sources += [[] for _ in range(rows.auxiliary)]
-    network = assemble(
-        all_sizes, len(sizes), domains, sources, tables, two_valued(rows, all_sizes)
-    )
+    network = assemble(all_sizes, len(sizes), domains, sources, tables, two_valued(rows, all_sizes))
     return replace(network, apart=apart)
 
 

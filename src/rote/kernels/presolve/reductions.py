@@ -176,9 +176,7 @@ def score_of(room: PresolveRoom, scores: Floats, e: Int) -> float:
     return scores[e] if e < room.own else 0.0
 
 
-def least_gain(
-    graph: Graph, room: PresolveRoom, scores: Floats, j: Int, a: Int, b: Int
-) -> float:
+def least_gain(graph: Graph, room: PresolveRoom, scores: Floats, j: Int, a: Int, b: Int) -> float:
     """What exchanging label a for b gains at least, whatever the open rest is."""
     gain = score_of(room, scores, b) - score_of(room, scores, a)
     for p in range(graph.tables.place_ptr[j], graph.tables.place_ptr[j + 1]):
@@ -224,9 +222,13 @@ def may_break(graph: Graph, room: PresolveRoom, g: Int, a: Int, b: Int) -> bool:
         return False
     change = added(graph.rows, g, b) - added(graph.rows, g, a)
     if change < 0:
-        return room.least[r] < graph.rows.lower[r] and lowest(graph, room, g, b) < graph.rows.lower[r]
+        return (
+            room.least[r] < graph.rows.lower[r] and lowest(graph, room, g, b) < graph.rows.lower[r]
+        )
     if change > 0:
-        return room.most[r] > graph.rows.upper[r] and highest(graph, room, g, b) > graph.rows.upper[r]
+        return (
+            room.most[r] > graph.rows.upper[r] and highest(graph, room, g, b) > graph.rows.upper[r]
+        )
     return False
 
 
@@ -292,9 +294,7 @@ def close_by_groups(graph: Graph, room: PresolveRoom, scores: Floats) -> bool:
             if room.open[c]:
                 gain = least_gain(graph, room, scores, j, c, room.first[j])
                 room.loss[j] = max(room.loss[j], -gain)
-                room.safe[j] = room.loss[j] < inf and breaks_none(
-                    graph, room, j, c, room.first[j]
-                )
+                room.safe[j] = room.loss[j] < inf and breaks_none(graph, room, j, c, room.first[j])
     closed: Bool = False
     for j in range(graph.sizes.shape[0]):
         for a in range(graph.offsets[j + 1] - 1, room.first[j], -1):

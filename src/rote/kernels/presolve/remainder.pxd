@@ -16,3 +16,4 @@ cdef class Kept:
 cdef (Int, Int) joint(Kept kept, Ints scope, Int begin, Int end, Int most) noexcept nogil
 cdef Int set_strides(Ints sizes, Ints scope, OutInts strides, Int begin, Int end) noexcept nogil
 cpdef double worth(Graph graph, Floats scores, Ints labels) noexcept nogil
+cdef bint same_scope(Ints scope, Ints scope_ptr, Int table, Int count, Int first) noexcept nogil

@@ -69,7 +69,11 @@ def remainder(
     tables, places, scored = 0, 0, kept.labels
     for f in range(factors):
         variables, size = joint(
-            kept, graph.tables.scope, graph.tables.scope_ptr[f], graph.tables.scope_ptr[f + 1], everything
+            kept,
+            graph.tables.scope,
+            graph.tables.scope_ptr[f],
+            graph.tables.scope_ptr[f + 1],
+            everything,
         )
         if variables > 1:
             tables += 1
@@ -113,6 +117,8 @@ def remainder(
     table_ptr = ints(tables + 1)
     step = ints(places + 1)  # in the old table, per place; or what labels add to a row
     allowed: OutFlags = np.ones(entries, np.bool_)
+    newest: OutInts = np.full(n, -1, np.int64)  # per variable: the table of a row that ends there
+    older = ints(tables)  # per table of a row: the one before it that ends there
     scope_ptr[0], table_ptr[0] = 0, kept.labels
     t = 0
     for f in range(factors):
@@ -174,17 +180,29 @@ def remainder(
             row_ptr[row] = at
             continue
         size = set_strides(sizes, scope, strides, scope_ptr[t], place)
+        home = newest[scope[place - 1]]
+        while home >= 0 and not same_scope(
+            scope, scope_ptr, home, place - scope_ptr[t], scope_ptr[t]
+        ):
+            home = older[home]
+        first = table_ptr[t if home < 0 else home]
         for x in range(size):
             activity = shift
             for k in range(scope_ptr[t], place):
                 v = scope[k]
                 label = label_was[offsets[v] + (x // strides[k]) % sizes[v]]
                 activity += added(graph.rows, step[k], graph.offsets[was[v]] + label)
-            allowed[table_ptr[t] + x] = graph.rows.lower[r] <= activity <= graph.rows.upper[r]
+            if not graph.rows.lower[r] <= activity <= graph.rows.upper[r]:
+                allowed[first + x] = False
+        if home >= 0:  # the table of another row over the same variables takes it in
+            continue
+        older[t] = newest[scope[place - 1]]
+        newest[scope[place - 1]] = t
         table_ptr[t + 1] = table_ptr[t] + size
         scope_ptr[t + 1] = place
         t += 1
 
+    entries, places = table_ptr[t], scope_ptr[t]
     gather_ptr, gather = ints(entries + 1), ints(scored)
     for e in range(entries + 1):
         gather_ptr[e] = min(e, scored)
@@ -193,14 +211,25 @@ def remainder(
     smaller = linked(
         sizes,
         offsets,
-        scope_ptr,
-        scope,
-        strides,
-        table_ptr,
-        FoundBy(allowed, gather_ptr, gather),
+        scope_ptr[: t + 1],
+        scope[:places],
+        strides[:places],
+        table_ptr[: t + 1],
+        FoundBy(allowed[:entries], gather_ptr, gather),
         SparseRows(row_ptr, column[:at], coefficient[:at], lower, upper, kept.labels, 0),
     )
     return smaller, np.asarray(theta), np.asarray(was), np.asarray(label_was)
+
+
+def same_scope(scope: Ints, scope_ptr: Ints, table: Int, count: Int, first: Int) -> bool:
+    """Whether a table is over the variables that are listed from ``first`` on."""
+    begin = scope_ptr[table]
+    if scope_ptr[table + 1] - begin != count:
+        return False
+    for k in range(count):
+        if scope[begin + k] != scope[first + k]:
+            return False
+    return True
 
 
 def set_strides(sizes: Ints, scope: Ints, strides: OutInts, begin: Int, end: Int) -> int:
