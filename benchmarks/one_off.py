@@ -23,8 +23,7 @@ from typing import NamedTuple
 from benchmarks import one_off_cases
 from benchmarks.kernels import COMMIT, OLD, OURS, ROOT, Side, environment, running
 from benchmarks.one_off_cases import drawn, space_of
-from benchmarks.table import Bar, Columns, Row, number, options, show
-from benchmarks.table import end as ended
+from benchmarks.table import Bar, Columns, Row, end, number, options, show
 from rote import Exact, Problem
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 
@@ -135,4 +134,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    ended(main)
+    end(main)

@@ -1,11 +1,14 @@
 """`Exact` looks at the space and chooses; ``source`` says what it chose.
 
+A space of rules that is used for the first time, for one input, is not compiled: what presolve
+leaves goes straight to a short branch and bound (`rote.inference.exact.presolve`). Otherwise:
+
 1. No factors and no rules between variables: the best label of each variable.
 2. A chain or a tree: max-sum in one pass.
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. Branch and bound, after eliminating cheap variables.
+6. Branch and bound, after eliminating cheap variables; where that takes long, presolve.
 7. The integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
@@ -64,9 +67,8 @@ class Exact(Engine):
     checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        if space.is_new() and space.rules and len(problem) == 1:
-            return Presolved.of(problem, graph_of_rules(space)).answers(self._compiled)
+        if _is_used_once(problem):
+            return Presolved.of(problem, graph_of_rules(problem.space)).answers(self._compiled)
         return self._compiled(problem)
 
     def _compiled(self, problem: Problem) -> Solutions:
@@ -90,6 +92,14 @@ class Exact(Engine):
         if self.time_limit is not None:
             return _within(float(self.time_limit), problem)
         return portfolio(problem)
+
+
+def _is_used_once(problem: Problem) -> bool:
+    """Whether compiling the space is not worth it, as far as we know."""
+    space = problem.space
+    # With as many factors as variables it may be a chain or a tree, which takes one pass.
+    few_factors = 2 * len(space.factors) < len(space.variables)
+    return space.is_new() and bool(space.rules) and few_factors and len(problem) == 1
 
 
 def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:

@@ -51,7 +51,7 @@ def linked(
     for j in range(n):
         widest = max(widest, sizes[j])
         marginals = max(marginals, sizes[j] * (place_ptr[j + 1] - place_ptr[j]))
-        share[j] = 1.0 / max(1, max(ahead[j], behind[j]))
+        share[j] = 1.0 / max(1, ahead[j], behind[j])
     groups = grouped_rows(sizes, offsets, rows)
     trail = 4 * n + places * (widest + 3)
     for r in range(rows.lower.shape[0]):

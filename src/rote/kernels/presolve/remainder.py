@@ -48,7 +48,7 @@ class Kept:
 
 
 def joint(kept: Kept, scope: Ints, begin: Int, end: Int, most: Int) -> tuple[int, int]:
-    """How many of some variables are kept, and their joint labellings; just above ``most`` if more."""
+    """How many of some variables are kept, and their joint labellings, or more than ``most``."""
     variables, size = 0, 1
     for k in range(begin, end):
         if kept.variable[scope[k]] >= 0:
