@@ -27,7 +27,7 @@ from rote.kernels.search.branch import branch
 from rote.space.lowering import lower_as_written
 from rote.space.network import two_valued
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 MOST_NODES = 1 << 10  # of the short branch and bound
 FINER = 1 << 16  # so many parts of a tie, of one of which the best value is known
@@ -76,7 +76,7 @@ class Presolved:
 
     def solved(self, i: int) -> IntArray | None:
         """The answer to one input; None where a short search does not find it."""
-        labels = self.labels[i]
+        labels: IntArray = self.labels[i]
         if not self.left[i]:
             return labels
         scores, own = self.problem.scores[i], self.problem.space.labels
@@ -86,19 +86,21 @@ class Presolved:
         n, ties = len(variable), self.problem.ties[i : i + 1]
         reduced = Reduced(NO_STEPS, graph, np.arange(n), n)
 
-        def best(ties: FloatArray, floor: FloatArray, *how: int) -> tuple[IntArray, bool, bool]:
+        def best(ties: FloatArray, floor: FloatArray, in_order: bool = False) -> list[AnyArray]:
+            """An output or -1, whether the search was complete, and whether it may have equals."""
             asked = Questions(theta[None], NONE_CLOSED, ties)
-            (found,), _, (complete,), (doubtful,) = branch(asked, floor, reduced, NO_DUALS, *how)
-            return found, bool(complete), bool(doubtful)
+            most = NODES_IN_ORDER + 8 * n if in_order else MOST_NODES
+            found, _, *more = branch(asked, floor, reduced, NO_DUALS, most, in_order)
+            return [each[0] for each in (found, *more)]
 
-        found, complete, doubtful = best(ties, NO_FLOOR, MOST_NODES, False)
+        found, complete, doubtful = best(ties, NO_FLOOR)
         if complete and doubtful and found[0] >= 0:
             # The search is right up to a part of a tie: the best value to less than that, and
             # then the first output in order that is within a tie of it.
-            found, complete, _ = best(ties / FINER, NO_FLOOR, MOST_NODES, False)
+            found, complete, _ = best(ties / FINER, NO_FLOOR)
             if complete:
                 floor = worth(graph, theta, found) - ties * (1 + 1 / FINER)
-                found, *_ = best(ties, floor, NODES_IN_ORDER + 8 * n, True)
+                found, *_ = best(ties, floor, in_order=True)
                 complete = found[0] >= 0
         if not complete:
             return None
