@@ -75,14 +75,14 @@ class Side:
 
 
 @contextmanager
-def running(python: Path, names: str, path: Sequence[Path]) -> Iterator[Side]:
-    """The cases of one version, by this interpreter with these folders to import from."""
+def running(python: Path, path: Sequence[Path], script: str, *more: str) -> Iterator[Side]:
+    """A script of cases, by this interpreter with these folders to import from."""
     one_thread = dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
     )
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(map(str, path))}
     with subprocess.Popen(
-        [python, "-P", kernel_cases.__file__, names],
+        [python, "-P", script, *more],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -200,10 +200,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     with ExitStack() as stack:
         folder = chosen.keep or Path(stack.enter_context(TemporaryDirectory(prefix="rote-old-")))
         old = environment(folder.resolve())
-        here = [ROOT / "src", ROOT]
+        here, script = [ROOT / "src", ROOT], kernel_cases.__file__
         sides = {
-            OURS: stack.enter_context(running(Path(sys.executable), "new", here)),
-            OLD: stack.enter_context(running(old, "old", [])),
+            OURS: stack.enter_context(running(Path(sys.executable), here, script, "new")),
+            OLD: stack.enter_context(running(old, [], script, "old")),
         }
         for case in cases:
             rows += measure(sides, case, chosen.repeats)

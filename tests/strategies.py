@@ -326,6 +326,33 @@ def pair_spaces(draw, most: int = 6, labels: int = 4) -> Space:
 
 
 @st.composite
+def flat_rule_spaces(draw, most: int = 6) -> Space:
+    """Implications, exclusions and counts of labels, few of which need an auxiliary variable."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 2, most, labels=3)
+    if draw(st.integers(0, 2)) == 0:
+        _join(builder, [_some(draw, variables, 3) for _ in range(draw(st.integers(1, 2)))])
+
+    def literal(variable):
+        # Later labels above all: then the first ones are safe, and groups fall together.
+        at = -1 if draw(st.integers(0, 3)) else draw(st.integers(0, len(variable.labels) - 1))
+        rule = variable[variable.labels[at]]
+        return rule if draw(st.integers(0, 4)) else ~rule
+
+    for k in range(draw(st.integers(1, 6))):
+        first, *others = map(literal, _some(draw, variables, 4))
+        limit = draw(st.integers(0, 1))
+        some = [any_of(first, others)]
+        if others:
+            some += [first >> others[0], others[0] >> first, first >> all_of(others)]
+            some += [at_most(1 + limit, first, others), exactly(1, first, others)]
+            some.append(2 * first - count(others) <= limit)
+        rule = _pick(draw, some)
+        builder.require(rule, f"rule {k}")
+    return builder.build()
+
+
+@st.composite
 def dense_spaces(draw, most: int = 5) -> Space:
     """Factors over most pairs of variables of up to four labels, in any order, and no rules."""
     builder = SpaceBuilder()
@@ -335,6 +362,22 @@ def dense_spaces(draw, most: int = 5) -> Space:
     for k, pair in enumerate(pairs):
         if k not in left_out:
             builder.factor(*(pair if draw(st.booleans()) else pair[::-1]))
+    return builder.build()
+
+
+@st.composite
+def extraction_spaces(draw) -> Space:
+    """Candidates that exclude each other, and relations that need both ends, one per first end."""
+    builder = SpaceBuilder()
+    n = draw(st.integers(2, 4))
+    ends = [builder.variable(f"e{i}", ["no", "yes"]) for i in range(n)]
+    pairs = [_some(draw, ends, 2) for _ in range(draw(st.integers(1, 4)))]
+    for i, pair in enumerate(pairs):
+        relation = builder.variable(f"r{i}", ["no", "yes"])
+        builder.require(relation["yes"] >> all_of(end["yes"] for end in pair))
+    relations = builder.build().variables[n:]
+    builder.require(at_most(1, [end["yes"] for end in _some(draw, ends, 3)]))
+    builder.require(at_most(1, [relation["yes"] for relation in _some(draw, relations, 4)]))
     return builder.build()
 
 

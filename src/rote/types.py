@@ -53,7 +53,9 @@ def offsets_from_counts(counts: AnyArray | Sequence[int]) -> IntArray:
     >>> offsets_from_counts([2, 0, 3]).tolist()
     [0, 2, 2, 5]
     """
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.asarray(counts, dtype=np.int64).cumsum(out=offsets[1:])
+    return offsets
 
 
 def joined(arrays: Iterable[AnyArray]) -> IntArray:

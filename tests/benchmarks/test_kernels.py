@@ -70,7 +70,7 @@ def test_a_subfolder_that_was_not_measured_is_named():
 
 
 def test_a_process_answers_a_case_and_its_end_is_an_error():
-    with running(Path(sys.executable), "new", [ROOT / "src", ROOT]) as side:
+    with running(Path(sys.executable), [ROOT / "src", ROOT], kernel_cases.__file__, "new") as side:
         first, second = side.turn("dp: 300 trees"), side.turn("dp: 300 trees")
         assert first.digest == second.digest
         assert second.seconds > 0

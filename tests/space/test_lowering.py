@@ -23,7 +23,7 @@ from rote.space import (
     one_of,
 )
 from rote.space.language import Rule
-from rote.space.lowering import lower
+from rote.space.lowering import lower, lower_as_written
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import LETTERS, Judge, holds, rules, rules_as_rows, spaces
 
@@ -62,13 +62,15 @@ def rows_hold(rows, sizes):
 
 
 def check(rule_or_rules, variables):
-    """Lower rules, compare with the judge on every output, and hand the rows back."""
+    """Lower rules both ways, compare with the judge on every output, and hand the rows back."""
     given_rules = [rule_or_rules] if isinstance(rule_or_rules, Rule) else list(rule_or_rules)
     sizes = [len(variable.labels) for variable in variables]
     rows = lower(sizes, given_rules)
     hold = rows_hold(rows, sizes)
+    hold_too = rows_hold(lower_as_written(sizes, given_rules), sizes)
     for labels in itertools.product(*map(range, sizes)):
-        assert hold(labels) == all(holds(rule, labels) for rule in given_rules), labels
+        right = all(holds(rule, labels) for rule in given_rules)
+        assert hold(labels) == hold_too(labels) == right, labels
     return rows
 
 
@@ -345,3 +347,17 @@ def test_rows_whose_room_is_too_large_to_count_exactly_are_refused():
     rule = (x["a"] & y["a"] & z["a"]) >> (large * u["a"] - large * u["b"] <= -large)
     with pytest.raises(RuleError, match=r"stay below 2\*\*53"):
         lower([3] * 4, [rule])
+
+
+def test_clauses_and_counts_of_labels_are_rows_as_they_stand():
+    x, y, z = variables_of(2, 3, 2)
+    found = [x["a"] >> (y["b"] & ~z["a"]), at_most(1, x["a"], ~y["c"], z["b"])]
+    rows = lower_as_written([2, 3, 2], found)
+    assert dense(rows).tolist() == [
+        [-1, 0, 0, 1, 0, 0, 0],
+        [-1, 0, 0, 0, 0, -1, 0],
+        [1, 0, 0, 0, -1, 0, 1],
+    ]
+    assert rows.lower.tolist() == [0, -1, -np.inf]
+    assert rows.upper.tolist() == [np.inf, np.inf, 0]
+    assert rows.auxiliary == 0

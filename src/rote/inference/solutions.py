@@ -53,6 +53,7 @@ class FoundBy(IntEnum):
     SHARED_TREE = 13  # one branch and bound tree for a batch whose pair tables are equal
     CP_SAT = 14
     TOULBAR2 = 15
+    PRESOLVE = 16  # presolve left one output
 
 
 ADVICE = {

@@ -22,14 +22,19 @@ MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so ma
 
 
 class Pool:
-    """The variables and factors of some builders: those that say the same are one object."""
+    """The variables and factors of some builders: those that say the same are one object.
 
-    def __init__(self) -> None:
+    One builder by itself never says the same twice, and shares nothing.
+    """
+
+    def __init__(self, *, shared: bool = True) -> None:
         self.owner = object()
-        self._known: WeakValueDictionary[object, Any] = WeakValueDictionary()
+        self._known = WeakValueDictionary[object, Any]() if shared else None
 
     def share(self, kind: type[Shared], *content: Any) -> Shared:
         """The one object of this content."""
+        if self._known is None:
+            return kind(*content)
         found: Shared | None = self._known.get((kind, content))
         if found is None:
             found = self._known[kind, content] = kind(*content)
@@ -53,7 +58,7 @@ class SpaceBuilder:
     """
 
     def __init__(self, pool: Pool | None = None) -> None:
-        self._pool = pool or Pool()
+        self._pool = pool or Pool(shared=False)
         self._variables: list[Variable] = []
         self._names: set[str] = set()
         self._factors: list[Factor] = []
@@ -124,10 +129,12 @@ class SpaceBuilder:
                     else ""
                 )
             )
-        for variable in rule.variables:
-            self._check_own(variable, "this rule", RuleError)
-        named = NamedRule(name or str(rule), rule)
-        if rule.variables:
+        variables, own = rule.variables, self._variables
+        for variable in variables:
+            if variable.index >= len(own) or own[variable.index] is not variable:
+                self._check_own(variable, "this rule", RuleError)
+        named = NamedRule(name, rule)
+        if variables:
             self._rules.append(named)
         elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
             raise InfeasibleSpace([named.name])

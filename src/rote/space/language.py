@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from numbers import Integral
-from operator import iand, ior
+from operator import attrgetter, iand, ior
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
@@ -160,20 +160,22 @@ class Rule(Summable):
             "1 <= count <= 2; and ask space.holds(labels) about an output"
         )
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The variables it speaks of, each once, in the order of the space."""
         found: dict[Variable, None] = {}
         stack: list[Rule] = [self]
         while stack:
-            match stack.pop():
-                case Is(variable=variable):
-                    found[variable] = None
-                case Tuples(over=over):
-                    found |= dict.fromkeys(over)
-                case node:
-                    stack += children(node)
-        return tuple(sorted(found, key=lambda variable: variable.index))
+            node = stack.pop()
+            if isinstance(node, Is):
+                found[node.variable] = None
+            elif isinstance(node, Linear):
+                stack += [term for _, term in node.terms]
+            elif isinstance(node, Tuples):
+                found |= dict.fromkeys(node.over)
+            else:
+                stack += children(node)
+        return tuple(sorted(found, key=attrgetter("index")))
 
     def form(self, position: Mapping[int, int]) -> Form:
         """The rule as nested tuples, variable i called ``position[i]``; names do not enter."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import gcd
 from typing import TypeAlias
 
@@ -103,6 +104,100 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     for rule in rules:
         writer.clauses += writer.clausal(writer.normal(rule, True))
     return writer.rows()
+
+
+def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
+    """Rows that hold exactly on the outputs that obey ``rules``, clause by clause as they stand.
+
+    Several times as quick as `lower` for clauses of labels and counts of labels; what else there
+    is goes there. No clauses are merged, so bounds from these rows are weaker: they are for
+    propagation. Auxiliary columns are the second labels of variables after the others.
+    """
+    offsets = [0, *accumulate(sizes)]
+    ends, columns, lows, ups = [0], list[int](), list[float](), list[float]()
+    weights: list[float] = []
+    others = []
+
+    def write(row: dict[int, float], low: float, up: float) -> None:
+        for column in sorted(row):
+            columns.append(column)
+            weights.append(row[column])
+        ends.append(len(columns))
+        lows.append(low)
+        ups.append(up)
+
+    for rule in rules:
+        counted = _count_of_literals(offsets, rule) if isinstance(rule, Linear) else None
+        if counted is not None:
+            write(*counted)
+            continue
+        clauses = _clauses(offsets, rule, True)
+        if clauses is None:
+            others.append(rule)
+            continue
+        for clause in clauses:
+            row: dict[int, float] = {}
+            low = 1
+            for literal in clause:
+                if literal < 0:
+                    row[~literal] = row.get(~literal, 0) - 1
+                    low -= 1
+                else:
+                    row[literal] = row.get(literal, 0) + 1
+            write(row, low, np.inf)
+    rows = Rows(
+        readonly(np.array(ends, dtype=np.int64)),
+        readonly(np.array(columns, dtype=np.int64)),
+        readonly(np.array(weights, dtype=np.float64)),
+        readonly(np.array(lows, dtype=np.float64)),
+        readonly(np.array(ups, dtype=np.float64)),
+        offsets[-1],
+        0,
+    )
+    return stacked(rows, lower(sizes, others)) if others else rows
+
+
+def _count_of_literals(
+    offsets: Sequence[int], rule: Linear
+) -> tuple[dict[int, float], float, float] | None:
+    """The row of a count of labels, taken or not; None where it counts something else."""
+    row: dict[int, float] = {}
+    constant = 0
+    for weight, term in rule.terms:
+        if isinstance(term, Not):
+            constant += weight
+            weight, term = -weight, term.of
+        if not isinstance(term, Is):
+            return None
+        column = offsets[term.variable.index] + term.label
+        row[column] = row.get(column, 0) + weight
+    low = -np.inf if rule.lower is None else rule.lower - constant
+    return row, low, np.inf if rule.upper is None else rule.upper - constant
+
+
+def _clauses(offsets: Sequence[int], rule: Rule, positive: bool) -> list[list[int]] | None:
+    """Clauses of columns, ~column where a label is not taken; None for rules that need more."""
+    if isinstance(rule, Is):
+        column = offsets[rule.variable.index] + rule.label
+        return [[column if positive else ~column]]
+    if isinstance(rule, Not):
+        return _clauses(offsets, rule.of, not positive)
+    if isinstance(rule, Implies):
+        parts = [_clauses(offsets, rule.first, not positive)]
+        parts.append(_clauses(offsets, rule.then, positive))
+    elif isinstance(rule, And | Or):
+        parts = [_clauses(offsets, inner, positive) for inner in rule.of]
+    else:
+        return None
+    every = isinstance(rule, And) is positive
+    joined: list[list[int]] = [] if every else [[]]
+    for part in parts:
+        if part is None:
+            return None
+        joined = joined + part if every else [one + other for one in joined for other in part]
+        if len(joined) > MAX_CLAUSES and not every:
+            return None
+    return joined
 
 
 def stacked(first: Rows, second: Rows) -> Rows:

@@ -23,7 +23,8 @@ from weakref import ref
 
 import numpy as np
 
-from rote.kernels.bundles import Flow, FoundBy, Graph, Masks, RowGroups, Tables
+from rote.kernels.bundles import FoundBy, Graph, Masks, RowGroups, SparseRows
+from rote.kernels.presolve.linking import grouped_rows, linked
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
 from rote.types import AnyArray, BoolArray, IntArray, joined, offsets_from_counts, readonly
@@ -110,46 +111,15 @@ class Network:
     @cached_property
     def graph(self) -> Graph:
         """All of it, and how it hangs together, for kernels."""
-        arity = np.diff(self.scope_ptr)
-        table = np.repeat(np.arange(self.blocks, dtype=np.int64), arity)
-        place_ptr, places = _grouped(self.scope, self.variables)
-        first = np.full(self.blocks, self.variables, dtype=np.int64)
-        last = np.zeros(self.blocks, dtype=np.int64)
-        np.minimum.at(first, table, self.scope)
-        np.maximum.at(last, table, self.scope)
-        up, down = self.scope < last[table], self.scope > first[table]
-        ahead = np.bincount(self.scope, weights=up, minlength=self.variables)
-        behind = np.bincount(self.scope, weights=down, minlength=self.variables)
-        share = 1.0 / np.maximum(1.0, np.maximum(ahead, behind))
-        rows = group_rows(self.rows, self.sizes)
-        places_of = np.bincount(self.scope, minlength=self.variables)
-        widest = int(self.sizes.max(initial=1))
-        trail = 4 * self.variables + len(self.scope) * (widest + 3)
-        groups_in = np.bincount(np.asarray(rows.row), minlength=len(self.rows))
-        trail += int((groups_in * (2 + groups_in * (widest + 1))).sum())
-        return Graph(
+        return linked(
             self.sizes,
             self.offsets,
-            Tables(
-                self.scope_ptr,
-                self.scope,
-                self.strides,
-                self.table_ptr,
-                place_ptr,
-                places,
-                readonly(table),
-            ),
-            Flow(
-                readonly(share),
-                readonly(up),
-                readonly(down),
-                readonly(offsets_from_counts(self.sizes[self.scope])),
-                int((places_of * self.sizes).max(initial=1)),
-            ),
+            self.scope_ptr,
+            self.scope,
+            self.strides,
+            self.table_ptr,
             FoundBy(self.allowed, self.gather_ptr, self.gather),
-            rows,
-            widest,
-            trail,
+            sparse(self.rows),
         )
 
     @cached_property
@@ -225,9 +195,7 @@ def build_network(
     _make_consistent(domains, tables)
     sources = [[offsets[j] + np.arange(sizes[j])] for j in range(len(sizes))]
     sources += [[] for _ in range(rows.auxiliary)]
-    network = assemble(
-        all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes)
-    )
+    network = assemble(all_sizes, len(sizes), domains, sources, tables, two_valued(rows, all_sizes))
     return replace(network, apart=apart)
 
 
@@ -251,7 +219,7 @@ def _plain(sizes: IntArray, scopes: Sequence[tuple[int, ...]]) -> Network:
         ALL_TRUE(entries),
         NUMBERS(entries + 1),
         NUMBERS(entries),
-        _two_valued(lower(sizes.tolist(), []), sizes),
+        two_valued(lower(sizes.tolist(), []), sizes),
         True,
     )
 
@@ -373,42 +341,16 @@ def _make_consistent(domains: list[BoolArray], tables: Sequence[Table]) -> None:
 
 def group_rows(rows: Rows, sizes: IntArray) -> RowGroups:
     """Rows over the labels of variables of these sizes, for kernels."""
-    # The columns of a row are sorted, so those of one variable stand together.
-    owner = np.repeat(np.arange(len(sizes)), sizes)[rows.indices]
-    row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-    changes = (np.diff(owner, prepend=-1) != 0) | (np.diff(row, prepend=-1) != 0)
-    start = np.flatnonzero(changes)
-    group_row, group_variable = row[start], owner[start]
-    group_start = np.append(start, len(owner)).astype(np.int64)
-    # A label that a row does not mention weighs nothing.
-    absent = np.where(np.diff(group_start) < sizes[group_variable], 0.0, np.nan)
-    least = np.fmin(np.minimum.reduceat(rows.data, start), absent)
-    most = np.fmax(np.maximum.reduceat(rows.data, start), absent)
-    variable_group_ptr, variable_groups = _grouped(group_variable, len(sizes))
-    return RowGroups(
-        rows.lower,
-        rows.upper,
-        readonly(offsets_from_counts(np.bincount(group_row, minlength=len(rows)))),
-        readonly(group_row),
-        readonly(group_variable),
-        readonly(group_start),
-        readonly(least),
-        readonly(most),
-        variable_group_ptr,
-        variable_groups,
-        rows.indices,
-        rows.data,
-    )
+    return grouped_rows(sizes, readonly(offsets_from_counts(sizes)), sparse(rows))
 
 
-def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
+def sparse(rows: Rows) -> SparseRows:
+    """Rows as kernels take them."""
+    return SparseRows(rows.indptr, rows.indices, rows.data, rows.lower, rows.upper, rows.labels, 0)
+
+
+def two_valued(rows: Rows, sizes: IntArray) -> Rows:
     """The same rows with each auxiliary column as the second label of a variable."""
     behind = np.maximum(0, rows.indices - rows.labels + 1)
     indices = readonly(rows.indices + behind)
     return replace(rows, indices=indices, labels=int(sizes.sum()), auxiliary=0)
-
-
-def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
-    """For each owner, the positions that it owns."""
-    counts = np.bincount(owner, minlength=owners)
-    return readonly(offsets_from_counts(counts)), readonly(np.argsort(owner, kind="stable"))

@@ -38,7 +38,7 @@ def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    return count(*rules) <= _number(k, "at_most takes")
+    return Linear(count(*rules).terms, None, _number(k, "at_most takes"))
 
 
 def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
@@ -51,7 +51,7 @@ def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    return count(*rules) >= _number(k, "at_least takes")
+    return Linear(count(*rules).terms, _number(k, "at_least takes"), None)
 
 
 def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
@@ -64,7 +64,8 @@ def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    return count(*rules) == _number(k, "exactly takes")
+    number = _number(k, "exactly takes")
+    return Linear(count(*rules).terms, number, number)
 
 
 def all_different(*variables: Variable | Iterable[Variable]) -> And:

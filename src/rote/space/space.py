@@ -51,10 +51,15 @@ class Factor:
 
 @dataclass(frozen=True)
 class NamedRule:
-    """A rule and the name under which errors speak of it."""
+    """A rule, and the name that it was given or None."""
 
-    name: str
+    given: str | None
     rule: Rule
+
+    @property
+    def name(self) -> str:
+        """What errors call it: the name that it was given, or its text."""
+        return self.given or str(self.rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +112,12 @@ class Space:
         """What was compiled so far of this space and its equals."""
         size = BYTES_OF_VARIABLE * (len(self.variables) + len(self.factors))
         return forms_of(self.fingerprint, size + BYTES_OF_RULE * len(self.rules))
+
+    def is_new(self) -> bool:
+        """Whether nothing was compiled of it, and nobody asked this before."""
+        seen = not vars(self).keys().isdisjoint(("forms", "_seen"))
+        vars(self)["_seen"] = True
+        return not seen
 
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""

@@ -24,7 +24,7 @@ from rote.inference import (
     Tree,
     clamp,
 )
-from rote.inference.exact import exact
+from rote.inference.exact import exact, presolve
 from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, portfolio
 from rote.inference.solvers.integer_program import integer_program
 from rote.space import SpaceBuilder, count, one_of
@@ -145,6 +145,7 @@ def test_closed_labels_count_on_the_short_way():
 @pytest.mark.parametrize("turns", [(1,), (1, 2), (1, 2, 3), (1, 1 << 20)])
 def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns, monkeypatch):
     monkeypatch.setattr(exact, "SHORTEST", 30.0)
+    monkeypatch.setattr(presolve, "MOST_NODES", 1)
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
