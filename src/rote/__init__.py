@@ -133,8 +133,8 @@ __all__ = [
 _DEFINED = {
     "errors": (
         "DataError InfeasibleSpace InputTooLarge LabelError MissingDependency ModelError "
-        "NoSolution Overloaded RoteError RuleError ScoreError ServiceError SettingError SolverError "
-        "SpaceError StoreError UnsupportedSpace"
+        "NoSolution Overloaded RoteError RuleError ScoreError ServiceError SettingError "
+        "SolverError SpaceError StoreError UnsupportedSpace"
     ),
     "features.templates": "Templates",
     "inference.approximate.beam": "Beam ConstrainedBeam",

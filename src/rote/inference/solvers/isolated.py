@@ -1,9 +1,9 @@
 """What engines over solvers in processes of their own share: whole costs, checks, and ties.
 
-**Whole numbers.** These solvers count in whole numbers. A score becomes what it lacks of the best of
-its variable or table, times a power of two, rounded. `WholeCosts.error` bounds what rounding changes
-in the value of any output. A solver's proof about rounded costs counts as a proof only where twice
-this is within a tie; where it is not, our own search closes the rest, or the answer is FEASIBLE.
+**Whole numbers.** These solvers count in whole numbers. A score becomes what it lacks of the best
+of its variable or table, times a power of two, rounded. `WholeCosts.error` bounds what rounding
+changes in the value of any output. A solver's proof about rounded costs counts as one only where
+its bound is within a tie; otherwise our own search closes the rest, or the answer is FEASIBLE.
 
 **Ties.** A short search in lexicographic order comes first. Where it is not short, the solver is
 asked for any output within a tie that precedes the one it found: usually there is none, and one
@@ -17,18 +17,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from math import fsum
 from time import perf_counter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rote.errors import MissingDependency, SolverError
+from rote.errors import MissingDependency
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import first_of_equals, search
 from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.inference.solvers.integer_program import check_outputs
 from rote.inference.solvers.worker import WORKERS, Reply
 from rote.settings import LIMIT
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
@@ -62,19 +64,19 @@ def whole_costs(scores: FloatArray, starts: IntArray, allowed: BoolArray) -> Who
     top = np.where(np.isfinite(top), top, 0.0)
     lack = np.where(allowed, np.repeat(top, sizes) - scores, 0.0)
     ranges = np.maximum.reduceat(lack, starts)
-    total = float(ranges.sum())
+    total, constant = float(ranges.sum()), fsum(top.tolist())
+    # Differences and totals are rounded as well, each by at most the last digit of the largest.
+    rounding = np.finfo(float).eps * (len(starts) * float(np.abs(top).max() + ranges.max()) + total)
     if total == 0.0:
-        return WholeCosts(np.zeros(len(scores), np.int64), float(top.sum()), 1.0, 0.0)
+        return WholeCosts(np.zeros(len(scores), np.int64), constant, 1.0, rounding)
     power = min(TOTAL - int(np.frexp(total)[1]), LARGEST - int(np.frexp(ranges.max())[1]))
     exact = np.ldexp(lack, power)
     whole = np.rint(exact)
     lost = float(np.maximum.reduceat(np.abs(exact - whole), starts).sum())
     costs = whole.astype(np.int64)
     common = int(np.gcd.reduce(costs))
-    # Differences and totals are rounded as well, each by at most the last digit of the largest.
-    rounding = np.finfo(float).eps * (len(starts) * float(np.abs(top).max() + ranges.max()) + total)
     error = float(np.ldexp(lost, -power)) + rounding
-    return WholeCosts(costs // common, float(top.sum()), float(np.ldexp(common, -power)), error)
+    return WholeCosts(costs // common, constant, float(np.ldexp(common, -power)), error)
 
 
 class Question(NamedTuple):
@@ -83,28 +85,6 @@ class Question(NamedTuple):
     space: dict[str, AnyArray]  # what all inputs of a space share
     whole: WholeCosts
     arrays: dict[str, AnyArray]  # what this input has of its own
-
-
-def check_outputs(solver: str, problem: Problem, labels: IntArray) -> None:
-    """Refuse outputs that break a rule as it is written, or have a label that is closed."""
-    rows = np.flatnonzero(labels.min(axis=1, initial=0) >= 0)
-    space = problem.space
-    known = (labels[rows] < space.sizes).all(axis=1)
-    rows = rows[known]
-    right = space.holds(labels[rows])
-    if problem.closed is not None:
-        right &= ~np.take_along_axis(
-            problem.closed[rows], space.offsets[:-1] + labels[rows], axis=1
-        ).any(axis=1)
-    if not known.all():
-        raise SolverError(f"{solver} returned a label that there is not; use another engine")
-    if not right.all():
-        broken = space.broken(labels[rows[np.argmin(right)]])
-        what = f"the rule {broken[0].name!r}" if broken else "a label that is closed"
-        raise SolverError(
-            f"{solver} returned an output against {what}: this is an error of the solver; use "
-            "another engine, such as BranchAndBound()"
-        )
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,13 @@ from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
-from rote.inference.solvers.integer_program import Outcome, Program, Proof, integer_program
+from rote.inference.solvers.integer_program import (
+    Outcome,
+    Program,
+    Proof,
+    check_outputs,
+    integer_program,
+)
 from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
@@ -92,9 +98,11 @@ class Milp(Engine):
         with self._searches(problem) as searches:
             found = [search.answer(self.gap) for search in searches]
         none = np.full(n, -1)
+        labels = np.array([none if one.labels is None else one.labels for one in found])
+        check_outputs(f"Milp({self.solver!r})", problem, labels)
         answers = Solutions.of(
             problem,
-            np.array([none if one.labels is None else one.labels for one in found]),
+            labels,
             FoundBy.MILP,
             bound=np.array([one.bound for one in found]),
             status=np.array([one.status for one in found], dtype=np.int64),

@@ -49,6 +49,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
+            start_new_session=True,  # so that it can be ended with what it has started
         )
         self._said({}, START)
 
@@ -69,7 +70,7 @@ class Worker:
         def end() -> None:
             nonlocal late
             late = True
-            process.kill()
+            self._kill()
 
         with ExitStack() as stack:
             if np.isfinite(seconds):
@@ -110,9 +111,16 @@ class Worker:
         if self._kind == "toulbar2" and hasattr(signal, "SIGVTALRM"):
             self._process.send_signal(signal.SIGVTALRM)
 
+    def _kill(self) -> None:
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
     def close(self) -> None:
         """End the process."""
-        self._process.kill()
+        self._kill()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             with suppress(OSError):
