@@ -6,32 +6,45 @@
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
 6. Branch and bound, after eliminating cheap variables.
-7. The integer program.
+7. A solver: CP-SAT where it is installed and all scores are of labels, and the integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
 takes a second. So they take turns, each given more than it had before, and an input takes a few
-times as long as the better of them needs.
+times as long as the better of them needs. Where only labels have scores, solvers are strong and the
+first turn of branch and bound is short. What finished a space is remembered with it, and comes
+first the next time.
+
+Under a time limit, inputs that a first turn does not settle get an output by propagation, which
+large neighbourhood search makes better; then engines that can prove something have their shares of
+the time, each starting from what is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 
-from rote.inference.engine import Engine
+from rote.errors import SolverError
+from rote.inference.engine import Engine, Locked
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.neighbourhoods import improved
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
-from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import Solutions, Status
+from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
+from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.inference.solvers.cp_sat import CpSat
+from rote.inference.solvers.isolated import Isolated
 from rote.inference.solvers.milp import Milp
+from rote.inference.solvers.toulbar2 import Toulbar2
+from rote.inference.solvers.worker import WORKERS
 from rote.kernels.bundles import ChainPlan
 from rote.settings import LIMIT
 from rote.space.space import Space
@@ -40,9 +53,14 @@ from rote.types import IntArray, readonly
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
-# input that needs more is left to the integer program.
+# input that needs more is left to the solvers.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
+TURNS_OF_RULES = (1 << 8, 1 << 12, *TURNS)  # where only labels have scores
 SHORTEST = 0.1  # seconds: building the program takes about as long
+SECONDS_PER_ENTRY = 5e-6  # of the tables: what building the program takes
+PATIENCE = 4.0  # times as long as a solver took before
+NODES_UNDER_A_LIMIT = 1 << 8  # before anything else is tried
+BEAM = 2  # partial outputs that are kept in the search for a first output
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class Exact(Engine):
     Parameters
     ----------
     time_limit
-        Seconds for one input, above 0; None is no limit. Branch and bound and the integer program
+        Seconds for one input, above 0; None is no limit. Local search, branch and bound and solvers
         share it, and the best output found by then is returned with a bound. Spaces that a single
         pass solves do not look at the clock.
     """
@@ -83,27 +101,83 @@ class Exact(Engine):
         return portfolio(problem)
 
 
-def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
-    """Branch and bound with so many nodes in each turn, and the integer program in between."""
-    start = perf_counter()
-    found = Solutions.none(problem.space, len(problem))
+class Memory(Locked):
+    """What finished the hard inputs of a space the last time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes = 0  # of the first turn of branch and bound, at least
+        self.seconds = 0.0  # that a solver took for one of them
+
+    def note(self, nodes: int, seconds: float) -> None:
+        """Branch and bound with so many nodes was enough, or a solver in so many seconds."""
+        with self.lock:
+            self.nodes, self.seconds = nodes, seconds
+
+
+@once_per_space
+def memory_of(_space: Space) -> Memory:
+    """Kept with the space, and shared by its equals."""
+    return Memory()
+
+
+@once_per_space
+def scores_labels_only(space: Space) -> bool:
+    """Whether no table has scores: then solvers need no columns but those of labels."""
+    network = space.network
+    return bool(network.gather_ptr[-1] == network.gather_ptr[network.labels])
+
+
+def portfolio(problem: Problem, turns: Sequence[int] = ()) -> Solutions:
+    """Branch and bound with so many nodes in each turn, and the solvers in between."""
+    space, start = problem.space, perf_counter()
+    turns = turns or (TURNS_OF_RULES if scores_labels_only(space) else TURNS)
+    memory = memory_of(space)
+    found = Solutions.none(space, len(problem))
     left = np.arange(len(problem))
     for turn, nodes in enumerate(turns):
         if turn:
-            # What the program proves within as long as everything took so far, it solves again
-            # without a limit: under one, equal outputs may be left in any order.
-            limit = max(SHORTEST, (perf_counter() - start) / len(left))
-            tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
-            easy = np.setdiff1d(left, left[_unsettled(tried)])
-            found = _solved(found, problem, easy, Milp())
-            left = np.setdiff1d(left, easy)
+            limit = max(SHORTEST, (perf_counter() - start) / len(left), PATIENCE * memory.seconds)
+            if limit >= SECONDS_PER_ENTRY * len(space.network.allowed):
+                began = perf_counter()
+                found = _tried(found, problem, left, limit)
+                rest = np.intersect1d(left, _unsettled(found))
+                if len(rest) < len(left):
+                    memory.note(0, (perf_counter() - began) / len(left))
+                left = rest
         # What is found in few nodes may have equals that take many to tell apart.
+        nodes = nodes if turn else max(nodes, memory.nodes)
         engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
-        found = _solved(found, problem, left, engine)
+        before, found = len(left), _solved(found, problem, left, engine)
         left = _unsettled(found)
+        if turn and len(left) < before:
+            memory.note(min(nodes, TURNS[0]), 0.0)
         if not len(left):
             return found
-    return _solved(found, problem, left, Milp())
+    found = _tried(found, problem, left, None)
+    return _solved(found, problem, _unsettled(found), Milp())
+
+
+def _tried(found: Solutions, problem: Problem, rows: IntArray, limit: float | None) -> Solutions:
+    """The same with what CP-SAT or the integer program prove of some inputs, ties broken.
+
+    CP-SAT starts beside all else when it is first wanted. If it fails, the next engine goes on.
+    """
+    if CpSat.installed() and scores_labels_only(problem.space) and WORKERS.ready(CpSat.kind):
+        with suppress(SolverError):
+            part = CpSat(limit).within(problem.rows(rows), NO_CONTEXT, settle=True)
+            found, rows = _with_settled(found, rows, part)
+    if len(rows) and limit is not None:
+        part = Milp(time_limit=limit).within(problem.rows(rows), settle=True)
+        found, rows = _with_settled(found, rows, part)
+    return found
+
+
+def _with_settled(found: Solutions, rows: IntArray, part: Solutions) -> tuple[Solutions, IntArray]:
+    """The same with the answers to some inputs that are proved, and the inputs that are left."""
+    left = _unsettled(part)
+    settled = np.setdiff1d(np.arange(len(rows)), left)
+    return found.with_rows(rows[settled], part.rows(settled)), rows[left]
 
 
 def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) -> Solutions:
@@ -115,14 +189,56 @@ def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) 
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:
-    """Half of the time of each input for branch and bound, and half for the integer program."""
-    found = BranchAndBound(time_limit=seconds / 2).answer(problem, NO_CONTEXT)
-    left = _unsettled(found)
-    if not len(left):
+    """What each input comes to in so many seconds."""
+    first = BranchAndBound(NODES_UNDER_A_LIMIT, time_limit=seconds, tie_limit=TURNS[0])
+    found = first.answer(problem, NO_CONTEXT)
+    for i in _unsettled(found).tolist():
+        one = problem.rows(i)
+        found = found.with_rows(np.array([i]), _anytime(seconds, one, found.rows(i)))
+    return found
+
+
+def _anytime(seconds: float, problem: Problem, found: Solutions) -> Solutions:
+    """One input: an output, made better and better, and engines that prove that none is."""
+    from rote.inference.approximate.beam import ConstrainedBeam  # which imports this module
+
+    end = perf_counter() + seconds
+    if found.labels[0].min(initial=0) < 0:
+        beam = ConstrainedBeam(width=BEAM).answer(problem, NO_CONTEXT)
+        found = _better(problem, found, beam)
+    shares, last = _shares(problem.space)
+    found = _improved(problem, found, seconds * (1.0 - sum(shares.values()) - last))
+    for engine, share in shares.items():
+        start = None
+        if found.status[0] == Status.FEASIBLE:
+            start = WarmStart(incumbent=found.labels)
+        limit = max(1e-3, min(share * seconds, end - perf_counter()))
+        with suppress(SolverError):
+            answer = replace(engine, time_limit=limit).answer(problem, Context(warm=start))
+            found = _better(problem, found, answer)
+        if not len(_unsettled(found)):
+            return found
+    return _improved(problem, found, end - perf_counter())
+
+
+def _shares(space: Space) -> tuple[dict[BranchAndBound | Milp | Isolated, float], float]:
+    """The engines that have a share of the time, and what is left for the end."""
+    if scores_labels_only(space) and CpSat.installed():
+        return {CpSat(): 0.4, Toulbar2() if Toulbar2.installed() else Milp(): 0.4}, 0.1
+    if Toulbar2.installed():
+        return {Toulbar2(): 0.8}, 0.1
+    return {BranchAndBound(): 0.27, Milp(): 0.27}, 0.26
+
+
+def _improved(problem: Problem, found: Solutions, seconds: float) -> Solutions:
+    """The same with a better output, if local search finds one."""
+    if found.status[0] != Status.FEASIBLE or seconds <= 0:
         return found
-    rest = problem.rows(left)
-    other = Milp(time_limit=seconds / 2).answer(rest, NO_CONTEXT)
-    return found.with_rows(left, _better(rest, found.rows(left), other))
+    labels = improved(problem, found.labels[0], seconds)
+    other = Solutions.of(
+        problem, labels[None], FoundBy.GREEDY, bound=found.bound, status=found.status
+    )
+    return _better(problem, found, other)
 
 
 def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:

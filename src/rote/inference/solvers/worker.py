@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import ExitStack, suppress
-from threading import Lock, Timer
+from threading import Lock, Thread, Timer
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,6 +133,7 @@ class Workers:
 
     def __init__(self) -> None:
         self._idle: dict[str, list[Worker]] = defaultdict(list)
+        self._starting: set[str] = set()
         self._lock = Lock()
 
     def ask(
@@ -155,6 +156,25 @@ class Workers:
         with self._lock:
             self._idle[kind].append(worker)
         return reply
+
+    def ready(self, kind: str) -> bool:
+        """Whether a process waits; one is started beside all else where there is none."""
+        with self._lock:
+            if self._idle[kind]:
+                return True
+            if kind not in self._starting:
+                self._starting.add(kind)
+                Thread(target=self._start, args=(kind,), daemon=True).start()
+        return False
+
+    def _start(self, kind: str) -> None:
+        try:
+            worker = Worker(kind)
+        except (OSError, SolverError):
+            return  # and nobody tries again beside all else; asking says what is wrong
+        with self._lock:
+            self._idle[kind].append(worker)
+            self._starting.discard(kind)
 
     def _taken(self, kind: str, key: object) -> Worker:
         with self._lock:
