@@ -21,7 +21,7 @@ the time, each starting from what is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -97,7 +97,7 @@ class Exact(Engine):
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
         if self.time_limit is not None:
-            return _within(float(self.time_limit), problem)
+            return within(float(self.time_limit), problem)
         return portfolio(problem)
 
 
@@ -188,37 +188,62 @@ def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) 
     return found.with_rows(rows, engine.answer(part, NO_CONTEXT))
 
 
-def _within(seconds: float, problem: Problem) -> Solutions:
-    """What each input comes to in so many seconds."""
+def within(
+    seconds: float, problem: Problem, watch: Callable[[Solutions], None] = lambda _: None
+) -> Solutions:
+    """What each input comes to in so many seconds; of each that takes long, ``watch`` sees more."""
     first = BranchAndBound(NODES_UNDER_A_LIMIT, time_limit=seconds, tie_limit=TURNS[0])
     found = first.answer(problem, NO_CONTEXT)
     for i in _unsettled(found).tolist():
-        one = problem.rows(i)
-        found = found.with_rows(np.array([i]), _anytime(seconds, one, found.rows(i)))
+        search = _Anytime(problem.rows(i), found.rows(i), watch)
+        found = found.with_rows(np.array([i]), search.run(seconds))
     return found
 
 
-def _anytime(seconds: float, problem: Problem, found: Solutions) -> Solutions:
+@dataclass(eq=False)
+class _Anytime:
     """One input: an output, made better and better, and engines that prove that none is."""
-    from rote.inference.approximate.beam import ConstrainedBeam  # which imports this module
 
-    end = perf_counter() + seconds
-    if found.labels[0].min(initial=0) < 0:
-        beam = ConstrainedBeam(width=BEAM).answer(problem, NO_CONTEXT)
-        found = _better(problem, found, beam)
-    shares, last = _shares(problem.space)
-    found = _improved(problem, found, seconds * (1.0 - sum(shares.values()) - last))
-    for engine, share in shares.items():
-        start = None
-        if found.status[0] == Status.FEASIBLE:
-            start = WarmStart(incumbent=found.labels)
-        limit = max(1e-3, min(share * seconds, end - perf_counter()))
-        with suppress(SolverError):
-            answer = replace(engine, time_limit=limit).answer(problem, Context(warm=start))
-            found = _better(problem, found, answer)
-        if not len(_unsettled(found)):
-            return found
-    return _improved(problem, found, end - perf_counter())
+    problem: Problem
+    found: Solutions
+    watch: Callable[[Solutions], None]
+
+    def run(self, seconds: float) -> Solutions:
+        from rote.inference.approximate.beam import ConstrainedBeam  # which imports this module
+
+        end = perf_counter() + seconds
+        if self.found.labels[0].min(initial=0) < 0:
+            self.take(ConstrainedBeam(width=BEAM).answer(self.problem, NO_CONTEXT))
+        shares, last = _shares(self.problem.space)
+        self.improve(seconds * (1.0 - sum(shares.values()) - last))
+        for engine, share in shares.items():
+            feasible = self.found.status[0] == Status.FEASIBLE
+            start = WarmStart(incumbent=self.found.labels) if feasible else None
+            limit = max(1e-3, min(share * seconds, end - perf_counter()))
+            with suppress(SolverError):
+                limited = replace(engine, time_limit=limit)
+                self.take(limited.answer(self.problem, Context(warm=start)))
+            if not len(_unsettled(self.found)):
+                return self.found
+        self.improve(end - perf_counter())
+        return self.found
+
+    def improve(self, seconds: float) -> None:
+        """Local search from the output known, if there is one."""
+        if self.found.status[0] == Status.FEASIBLE and seconds > 0:
+            improved(self.problem, self.found.labels[0], seconds, watch=self.reached)
+
+    def reached(self, labels: IntArray) -> None:
+        """A better output, by local search."""
+        found = self.found
+        bound, status = found.bound, found.status
+        self.take(
+            Solutions.of(self.problem, labels[None], FoundBy.GREEDY, bound=bound, status=status)
+        )
+
+    def take(self, other: Solutions) -> None:
+        self.found = _better(self.problem, self.found, other)
+        self.watch(self.found)
 
 
 def _shares(space: Space) -> tuple[dict[BranchAndBound | Milp | Isolated, float], float]:
@@ -228,17 +253,6 @@ def _shares(space: Space) -> tuple[dict[BranchAndBound | Milp | Isolated, float]
     if Toulbar2.installed():
         return {Toulbar2(): 0.8}, 0.1
     return {BranchAndBound(): 0.27, Milp(): 0.27}, 0.26
-
-
-def _improved(problem: Problem, found: Solutions, seconds: float) -> Solutions:
-    """The same with a better output, if local search finds one."""
-    if found.status[0] != Status.FEASIBLE or seconds <= 0:
-        return found
-    labels = improved(problem, found.labels[0], seconds)
-    other = Solutions.of(
-        problem, labels[None], FoundBy.GREEDY, bound=found.bound, status=found.status
-    )
-    return _better(problem, found, other)
 
 
 def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:

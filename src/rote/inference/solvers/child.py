@@ -71,8 +71,6 @@ def _exactly(stream: BinaryIO, count: int) -> bytes:
 class Solver(Protocol):
     """What a process does with its questions."""
 
-    fresh: bool  # whether a process is good for one question only
-
     def load(self, arrays: Arrays) -> None:
         """Take a space; the questions that follow are about it."""
 
@@ -82,8 +80,6 @@ class Solver(Protocol):
 
 class CpSat:
     """CP-SAT on an integer program whose columns are 0 or 1."""
-
-    fresh = False
 
     def __init__(self) -> None:
         from ortools.sat.python import cp_model
@@ -173,13 +169,7 @@ def _add_row(proto: Any, columns: list[int], weights: list[int], low: int, high:
 
 
 class Toulbar2:
-    """toulbar2 on cost functions that are made here, one by one.
-
-    After a problem without solutions, toulbar2 1.4 gives wrong bounds and takes outputs for optimal
-    that are not: what it leaves in its global variables is not cleared by its own means.
-    """
-
-    fresh = True
+    """toulbar2 on cost functions that are made here, one by one."""
 
     def __init__(self) -> None:
         import pytoulbar2
@@ -205,14 +195,17 @@ class Toulbar2:
         except network.Contradiction:
             network.CFN.wcsp.whenContradiction()
             return {"proved": True, "bound": None}, {}
-        bound = network.CFN.getDDualBound()
+        finally:
+            network.CFN.timerStop()
+            _ignore_timer()
+        proved = not network.Option.limited
         if not network.CFN.solutions():
-            # Without a solution, a completed search leaves its bound at the ceiling.
-            proved = question["seconds"] is None or bound >= network.CFN.wcsp.getDPrimalBound()
-            return {"proved": proved, "bound": None if proved else int(bound)}, {}
+            bound = None if proved else int(network.CFN.getDDualBound())
+            return {"proved": proved, "bound": bound}, {}
         labels = np.array(network.CFN.solution()[: int(self._space["own"])], np.int64)
-        proved = bound >= network.CFN.wcsp.getDPrimalBound()
-        return {"proved": proved, "bound": int(bound)}, {"labels": labels}
+        # When a search ends, its bound is not brought up to what that has proved.
+        bound = int(network.CFN.wcsp.getDPrimalBound() if proved else network.CFN.getDDualBound())
+        return {"proved": proved, "bound": bound}, {"labels": labels}
 
     def _build(self, network: Any, arrays: Arrays) -> None:
         space, costs = self._space, arrays["costs"].astype(np.float64)
@@ -272,65 +265,33 @@ FREE = -(1 << 62)  # a row's end that is not there: this below, and its negative
 SOLVERS: dict[str, type[Solver]] = {"cpsat": CpSat, "toulbar2": Toulbar2}
 
 
-class Loop:
-    """Questions and answers, until nobody asks any more."""
-
-    def __init__(self, solver: Solver, answers: BinaryIO) -> None:
-        self._solver = solver
-        self._answers = answers
-        self._helper: int | None = None  # the process that works at a question
-        self._forks = solver.fresh and hasattr(os, "fork")
-        if self._forks:
-            signal.signal(signal.SIGVTALRM, self._pass_on)
-
-    def run(self) -> None:
-        write(self._answers, {"ready": True}, {})
-        while True:
-            try:
-                header, arrays = read(sys.stdin.buffer)
-            except EOFError:
-                return
-            if header["load"]:
-                names = [name for name in arrays if name.startswith("/")]
-                self._solver.load({name[1:]: arrays.pop(name) for name in names})
-            if self._forks:
-                self._answer_in_a_fork(header, arrays)
-            else:
-                self._answer(header, arrays)
-                if self._solver.fresh:
-                    return
-
-    def _answer(self, header: Header, arrays: Arrays) -> None:
-        try:
-            answer, found = self._solver.solve(header, arrays)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the asker should hear of it
-            answer, found = {"error": f"{type(error).__name__}: {error}"}, {}
-        write(self._answers, answer, found)
-
-    def _answer_in_a_fork(self, header: Header, arrays: Arrays) -> None:
-        helper = os.fork()
-        if helper == 0:
-            signal.signal(signal.SIGVTALRM, signal.SIG_IGN)  # until toulbar2 listens to it
-            self._answer(header, arrays)
-            os._exit(0)
-        self._helper = helper
-        _, status = os.waitpid(helper, 0)
-        self._helper = None
-        if status:
-            raise SystemExit(os.waitstatus_to_exitcode(status) % 256)
-
-    def _pass_on(self, number: int, _frame: object) -> None:
-        """Time is over, by the clock of whoever asks."""
-        if self._helper is not None:
-            os.kill(self._helper, number)
+def _ignore_timer() -> None:
+    """The signal that time is over may come early or late; outside a search it means nothing."""
+    with suppress(AttributeError):  # where there is no such signal
+        signal.signal(signal.SIGVTALRM, signal.SIG_IGN)
 
 
 def main() -> None:
-    """Answer with the solver that the command line names."""
+    """Answer questions until nobody asks any more."""
     # What a library prints may not mix with answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    Loop(SOLVERS[sys.argv[1]](), answers).run()
+    _ignore_timer()
+    solver = SOLVERS[sys.argv[1]]()
+    write(answers, {"ready": True}, {})
+    while True:
+        try:
+            header, arrays = read(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            if header["load"]:
+                names = [name for name in arrays if name.startswith("/")]
+                solver.load({name[1:]: arrays.pop(name) for name in names})
+            answer, found = solver.solve(header, arrays)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the asker should hear of it
+            answer, found = {"error": f"{type(error).__name__}: {error}"}, {}
+        write(answers, answer, found)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
-            start_new_session=True,  # so that it can be ended with what it has started
+            start_new_session=True,  # Ctrl-C is for the one that asks, who then ends it
         )
         self._said({}, START)
 
@@ -70,7 +70,7 @@ class Worker:
         def end() -> None:
             nonlocal late
             late = True
-            self._kill()
+            process.kill()
 
         with ExitStack() as stack:
             if np.isfinite(seconds):
@@ -111,16 +111,9 @@ class Worker:
         if self._kind == "toulbar2" and hasattr(signal, "SIGVTALRM"):
             self._process.send_signal(signal.SIGVTALRM)
 
-    def _kill(self) -> None:
-        if hasattr(os, "killpg"):
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        else:
-            self._process.kill()
-
     def close(self) -> None:
         """End the process."""
-        self._kill()
+        self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             with suppress(OSError):
