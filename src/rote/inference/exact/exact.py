@@ -57,9 +57,11 @@ FEW_CANDIDATES = 1 << 12
 TURNS = (1 << 16, 1 << 20, 1 << 24)
 TURNS_OF_RULES = (1 << 8, 1 << 12, *TURNS)  # where only labels have scores
 SHORTEST = 0.1  # seconds: building the program takes about as long
+HANDOVER = 0.1  # seconds that branch and bound may have before the integer program is tried
+SHORTEST_OF_CP_SAT = 1.0  # where it is wanted, few inputs take it longer
 SECONDS_PER_ENTRY = 5e-6  # of the tables: what building the program takes
 PATIENCE = 4.0  # times as long as a solver took before
-NODES_UNDER_A_LIMIT = 1 << 8  # before anything else is tried
+FIRST_SHARE = 0.05  # of a time limit, for branch and bound before anything else is tried
 BEAM = 2  # partial outputs that are kept in the search for a first output
 
 
@@ -136,15 +138,18 @@ def portfolio(problem: Problem, turns: Sequence[int] = ()) -> Solutions:
     found = Solutions.none(space, len(problem))
     left = np.arange(len(problem))
     for turn, nodes in enumerate(turns):
-        if turn:
-            limit = max(SHORTEST, (perf_counter() - start) / len(left), PATIENCE * memory.seconds)
-            if limit >= SECONDS_PER_ENTRY * len(space.network.allowed):
-                began = perf_counter()
-                found = _tried(found, problem, left, limit)
-                rest = np.intersect1d(left, _unsettled(found))
-                if len(rest) < len(left):
-                    memory.note(0, (perf_counter() - began) / len(left))
-                left = rest
+        spent = (perf_counter() - start) / len(left)
+        limit = max(SHORTEST, spent, PATIENCE * memory.seconds)
+        fits = turn and limit >= SECONDS_PER_ENTRY * len(space.network.allowed)
+        if fits and (spent >= HANDOVER or memory.seconds or _has_cp_sat(space)):
+            began = perf_counter()
+            found = _tried(found, problem, left, limit)
+            rest = np.intersect1d(left, _unsettled(found))
+            if len(rest) < len(left):
+                memory.note(0, (perf_counter() - began) / len(left))
+            left = rest
+            if not len(left):
+                return found
         # What is found in few nodes may have equals that take many to tell apart.
         nodes = nodes if turn else max(nodes, memory.nodes)
         engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
@@ -159,18 +164,21 @@ def portfolio(problem: Problem, turns: Sequence[int] = ()) -> Solutions:
 
 
 def _tried(found: Solutions, problem: Problem, rows: IntArray, limit: float | None) -> Solutions:
-    """The same with what CP-SAT or the integer program prove of some inputs, ties broken.
-
-    CP-SAT starts beside all else when it is first wanted. If it fails, the next engine goes on.
-    """
-    if CpSat.installed() and scores_labels_only(problem.space) and WORKERS.ready(CpSat.kind):
-        with suppress(SolverError):
-            part = CpSat(limit).within(problem.rows(rows), NO_CONTEXT, settle=True)
+    """The same with what CP-SAT or the integer program prove of some inputs, ties broken."""
+    if _has_cp_sat(problem.space):
+        with suppress(SolverError):  # the next engine goes on
+            longer = None if limit is None else max(limit, SHORTEST_OF_CP_SAT)
+            part = CpSat(longer).within(problem.rows(rows), NO_CONTEXT, settle=True)
             found, rows = _with_settled(found, rows, part)
     if len(rows) and limit is not None:
         part = Milp(time_limit=limit).within(problem.rows(rows), settle=True)
         found, rows = _with_settled(found, rows, part)
     return found
+
+
+def _has_cp_sat(space: Space) -> bool:
+    """Whether CP-SAT is installed, strong here, and ready; if not, it starts beside all else."""
+    return CpSat.installed() and scores_labels_only(space) and WORKERS.ready(CpSat.kind)
 
 
 def _with_settled(found: Solutions, rows: IntArray, part: Solutions) -> tuple[Solutions, IntArray]:
@@ -192,11 +200,11 @@ def within(
     seconds: float, problem: Problem, watch: Callable[[Solutions], None] = lambda _: None
 ) -> Solutions:
     """What each input comes to in so many seconds; of each that takes long, ``watch`` sees more."""
-    first = BranchAndBound(NODES_UNDER_A_LIMIT, time_limit=seconds, tie_limit=TURNS[0])
+    first = BranchAndBound(time_limit=FIRST_SHARE * seconds)
     found = first.answer(problem, NO_CONTEXT)
     for i in _unsettled(found).tolist():
         search = _Anytime(problem.rows(i), found.rows(i), watch)
-        found = found.with_rows(np.array([i]), search.run(seconds))
+        found = found.with_rows(np.array([i]), search.run((1.0 - FIRST_SHARE) * seconds))
     return found
 
 
@@ -211,6 +219,7 @@ class _Anytime:
     def run(self, seconds: float) -> Solutions:
         from rote.inference.approximate.beam import ConstrainedBeam  # which imports this module
 
+        self.watch(self.found)
         end = perf_counter() + seconds
         if self.found.labels[0].min(initial=0) < 0:
             self.take(ConstrainedBeam(width=BEAM).answer(self.problem, NO_CONTEXT))
@@ -249,10 +258,10 @@ class _Anytime:
 def _shares(space: Space) -> tuple[dict[BranchAndBound | Milp | Isolated, float], float]:
     """The engines that have a share of the time, and what is left for the end."""
     if scores_labels_only(space) and CpSat.installed():
-        return {CpSat(): 0.4, Toulbar2() if Toulbar2.installed() else Milp(): 0.4}, 0.1
+        return {CpSat(): 0.42, Toulbar2() if Toulbar2.installed() else Milp(): 0.42}, 0.1
     if Toulbar2.installed():
-        return {Toulbar2(): 0.8}, 0.1
-    return {BranchAndBound(): 0.27, Milp(): 0.27}, 0.26
+        return {Toulbar2(): 0.85}, 0.1
+    return {BranchAndBound(): 0.28, Milp(): 0.28}, 0.3
 
 
 def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:

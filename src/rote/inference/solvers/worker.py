@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import ExitStack, suppress
-from threading import Lock, Thread, Timer
+from threading import TIMEOUT_MAX, Lock, Thread, Timer
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +76,7 @@ class Worker:
             if np.isfinite(seconds):
                 # toulbar2 counts processor time; this signal is how it hears that time is over.
                 nudge = Timer(seconds, self._nudge)
-                for timer in (nudge, Timer(seconds + GRACE, end)):
+                for timer in (nudge, Timer(min(seconds + GRACE, TIMEOUT_MAX), end)):
                     timer.daemon = True
                     timer.start()
                     stack.callback(timer.cancel)
