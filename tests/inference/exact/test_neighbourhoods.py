@@ -9,7 +9,7 @@ import pytest
 
 from rote.inference import Exhaustive, Problem
 from rote.inference.exact import neighbourhoods
-from rote.inference.exact.neighbourhoods import _Climb, improved, neighbours_of
+from rote.inference.exact.neighbourhoods import Climb, neighbours_of
 from rote.space import SpaceBuilder
 from rote.types import readonly
 from tests.inference.outputs import built, few
@@ -35,7 +35,7 @@ def test_small_problems_are_solved_by_steps(scopes, rules):
     for seed in range(3):
         scores = np.random.default_rng(seed).normal(size=(1, space.parts))
         problem = Problem(space, scores)
-        climb = _Climb(problem, first_output(problem), np.random.default_rng(seed))
+        climb = Climb(problem, first_output(problem), np.random.default_rng(seed))
         for _ in range(200):
             before = climb.best_value
             gained = climb.step()
@@ -51,7 +51,9 @@ def test_closed_labels_stay_closed():
     closed = np.zeros((1, 18), dtype=bool)
     closed[0, ::3] = True
     problem = Problem(space, scores, closed=closed)
-    found = improved(problem, np.ones(6, np.int64), 0.3)
+    climb = Climb(problem, np.ones(6, np.int64))
+    climb.run(0.3, lambda labels: None)
+    found = climb.best
     assert (found > 0).all()
     best = Exhaustive().solve(space, problem)
     assert space.value(scores, found)[0] <= best.value[0] + 1e-9
@@ -61,11 +63,14 @@ def test_what_is_watched_gets_better_and_is_returned():
     space = built(30, combinations(range(30), 2))
     scores = np.random.default_rng(1).normal(size=(1, space.parts))
     seen = []
-    found = improved(Problem(space, scores), np.zeros(30, np.int64), 0.5, watch=seen.append)
+    climb = Climb(Problem(space, scores), np.zeros(30, np.int64))
+    climb.run(0.5, seen.append)
     values = [space.value(scores, each)[0] for each in seen]
     assert len(values) > 1
     assert (np.diff(values) > 0).all()
-    assert found.tolist() == seen[-1].tolist()
+    assert climb.best.tolist() == seen[-1].tolist()
+    climb.start_from(seen[0])
+    assert climb.best_value == values[0]
 
 
 def test_shaking_leaves_a_local_optimum(monkeypatch):
@@ -77,7 +82,7 @@ def test_shaking_leaves_a_local_optimum(monkeypatch):
     monkeypatch.setattr(neighbourhoods, "FIRST_SIZE", 1)
     for patience, expected in ((10**9, 1.0), (5, 2.0)):
         monkeypatch.setattr(neighbourhoods, "PATIENCE", patience)
-        climb = _Climb(Problem(space, scores), np.zeros(2, np.int64), np.random.default_rng(0), 1)
+        climb = Climb(Problem(space, scores), np.zeros(2, np.int64), np.random.default_rng(0), 1)
         monkeypatch.setattr(climb, "forest", climb.ball)
         for _ in range(300):
             climb.size = 1
@@ -97,7 +102,7 @@ def test_neighbours_share_a_table_or_a_row_and_are_no_auxiliary_variables():
 def test_a_forest_closes_no_loop():
     space = built(12, [*pairwise(range(12)), (0, 11), (3, 8)])
     problem = Problem(space, np.zeros((1, space.parts)))
-    climb = _Climb(problem, np.zeros(12, np.int64), np.random.default_rng(0))
+    climb = Climb(problem, np.zeros(12, np.int64), np.random.default_rng(0))
     for _ in range(20):
         free = climb.forest()
         edges = [(i, j) for i in range(12) for j in climb.joined[i] if i < j]

@@ -35,7 +35,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.neighbourhoods import improved
+from rote.inference.exact.neighbourhoods import Climb
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
@@ -215,6 +215,7 @@ class _Anytime:
     problem: Problem
     found: Solutions
     watch: Callable[[Solutions], None]
+    climb: Climb | None = None
 
     def run(self, seconds: float) -> Solutions:
         from rote.inference.approximate.beam import ConstrainedBeam  # which imports this module
@@ -239,8 +240,14 @@ class _Anytime:
 
     def improve(self, seconds: float) -> None:
         """Local search from the output known, if there is one."""
-        if self.found.status[0] == Status.FEASIBLE and seconds > 0:
-            improved(self.problem, self.found.labels[0], seconds, watch=self.reached)
+        if self.found.status[0] != Status.FEASIBLE or not self.problem.space.variables:
+            return
+        labels = self.found.labels[0]
+        if self.climb is None:
+            self.climb = Climb(self.problem, labels)
+        elif not np.array_equal(labels, self.climb.best):
+            self.climb.start_from(labels)
+        self.climb.run(seconds, self.reached)
 
     def reached(self, labels: IntArray) -> None:
         """A better output, by local search."""

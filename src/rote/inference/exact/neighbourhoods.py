@@ -36,27 +36,6 @@ NOISE = 1.0  # its standard deviation, in those of the scores
 FADE = 0.97  # what a step leaves of the record of those before
 
 
-def improved(
-    problem: Problem,
-    labels: IntArray,
-    seconds: float,
-    seed: int = 0,
-    watch: Callable[[IntArray], None] | None = None,
-) -> IntArray:
-    """An output of one input that is at least as good, after so many seconds.
-
-    ``labels`` obey the rules. ``watch`` is shown every output that is better than all before.
-    """
-    climb = _Climb(problem, labels, np.random.default_rng(seed))
-    end = perf_counter() + seconds
-    if not climb.joined:
-        return labels
-    while perf_counter() < end:
-        if climb.step() and watch is not None:
-            watch(climb.best)
-    return climb.best
-
-
 @once_per_space
 def neighbours_of(space: Space) -> tuple[tuple[int, ...], ...]:
     """The variables that share a table or a row with each variable, the space's own alone."""
@@ -75,10 +54,12 @@ def neighbours_of(space: Space) -> tuple[tuple[int, ...], ...]:
 
 
 @dataclass(eq=False)
-class _Climb:
-    problem: Problem  # of one input
+class Climb:
+    """A search from an output of one input, which obeys the rules; it can be stopped and go on."""
+
+    problem: Problem
     now: IntArray
-    rng: np.random.Generator
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     size: float = FIRST_SIZE
     idle: int = 0  # steps without gain
     gained: list[float] = field(default_factory=lambda: [1.0, 1.0])  # by ball, by forest; fading
@@ -86,13 +67,24 @@ class _Climb:
 
     def __post_init__(self) -> None:
         space = self.problem.space
-        self.best = self.now
-        self.value = self.best_value = self.value_of(self.now)
+        self.start_from(self.now)
         self.plan: Plan = partial_plan(space)
         self.joined = neighbours_of(space)
         self.open = ~self.problem.closed_labels[0]
         self.tie = float(self.problem.ties[0])
         self.deviation = float(np.std(self.problem.scores)) or 1.0
+
+    def run(self, seconds: float, watch: Callable[[IntArray], None]) -> None:
+        """Go on for so many seconds; ``watch`` sees every output that is better than all before."""
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            if self.step():
+                watch(self.best)
+
+    def start_from(self, labels: IntArray) -> None:
+        """Go on from another output, which somebody else has found."""
+        self.now = self.best = labels
+        self.value = self.best_value = self.value_of(labels)
 
     def value_of(self, labels: IntArray) -> float:
         return float(self.problem.space.known_value(self.problem.scores, labels[None])[0])

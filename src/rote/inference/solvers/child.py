@@ -22,7 +22,7 @@ import struct
 import sys
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, BinaryIO, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 
-def write(stream: BinaryIO, header: Header, arrays: Arrays) -> None:
+def write(stream: IO[bytes], header: Header, arrays: Arrays) -> None:
     """Send one message."""
     listed = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
     text = json.dumps({**header, "arrays": listed}).encode()
@@ -44,7 +44,7 @@ def write(stream: BinaryIO, header: Header, arrays: Arrays) -> None:
     stream.flush()
 
 
-def read(stream: BinaryIO) -> tuple[Header, Arrays]:
+def read(stream: IO[bytes]) -> tuple[Header, Arrays]:
     """The next message; EOFError where there is none, ValueError where it is none of ours."""
     (length,) = LENGTH.unpack(_exactly(stream, LENGTH.size))
     if length > MAX_HEADER:
@@ -61,7 +61,7 @@ def read(stream: BinaryIO) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def _exactly(stream: BinaryIO, count: int) -> bytes:
+def _exactly(stream: IO[bytes], count: int) -> bytes:
     data = stream.read(count)
     if len(data) < count:
         raise EOFError("the pipe ended")

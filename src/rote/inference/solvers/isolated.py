@@ -221,7 +221,7 @@ class _Search:
         """Of the outputs within a tie of a best one, the first; as far as time allows."""
         short = first_of_equals(self.problem, readonly(labels[None]))[0]
         if (short >= 0).all():
-            return short
+            return np.asarray(short)
         floor = self.value(labels) - self.tie
         before = self.ask(question, question.whole.ceiling(floor), before=labels).labels
         if before is None or self.value(before) < floor:
@@ -233,7 +233,8 @@ class _Search:
             return np.full_like(labels[None], -1) if found is None else found[None]
 
         # The output that was found is no worse than a tie; the floor stays that of the best one.
-        return lexicographic_first(self.problem, labels[None], np.array([True]), better)[0]
+        every = np.array([True])
+        return np.asarray(lexicographic_first(self.problem, labels[None], every, better)[0])
 
     @property
     def tie(self) -> float:

@@ -40,7 +40,8 @@ class Toulbar2(Isolated):
         allowed[: problem.space.labels] = ~problem.closed_labels[0]
         counts = np.diff(network.gather_ptr)
         owner = np.repeat(np.arange(len(counts)), counts)
-        scores = np.bincount(owner, problem.scores[0][network.gather], len(counts))
+        gathered = problem.scores[0][network.gather]
+        scores = np.bincount(owner, gathered, len(counts)).astype(np.float64)
         starts = np.concatenate([network.offsets[:-1], network.table_ptr[:-1]])
         whole = whole_costs(scores, starts, allowed)
         costs = np.where(allowed, whole.costs, FORBIDDEN)
