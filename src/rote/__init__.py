@@ -31,6 +31,7 @@ __all__ = [
     "ConstrainedBeam",
     "Context",
     "Coreference",
+    "CpSat",
     "DataError",
     "Decomposed",
     "Duals",
@@ -82,6 +83,7 @@ __all__ = [
     "SignedComponents",
     "Slot",
     "Solutions",
+    "SolverError",
     "Space",
     "SpaceBuilder",
     "SpaceError",
@@ -95,6 +97,7 @@ __all__ = [
     "Task",
     "Templates",
     "Timed",
+    "Toulbar2",
     "Tree",
     "UnsupportedSpace",
     "Variable",
@@ -131,8 +134,8 @@ __all__ = [
 _DEFINED = {
     "errors": (
         "DataError InfeasibleSpace InputTooLarge LabelError MissingDependency ModelError "
-        "NoSolution Overloaded RoteError RuleError ScoreError ServiceError SettingError SpaceError "
-        "StoreError UnsupportedSpace"
+        "NoSolution Overloaded RoteError RuleError ScoreError ServiceError SettingError "
+        "SolverError SpaceError StoreError UnsupportedSpace"
     ),
     "features.templates": "Templates",
     "inference.approximate.beam": "Beam ConstrainedBeam",
@@ -154,7 +157,9 @@ _DEFINED = {
     "inference.exact.tree": "Tree",
     "inference.problem": "Context Problem clamp",
     "inference.solutions": "FoundBy Solutions Status",
+    "inference.solvers.cp_sat": "CpSat",
     "inference.solvers.milp": "Milp",
+    "inference.solvers.toulbar2": "Toulbar2",
     "inference.wrappers.amortized.engine": "Amortized",
     "inference.wrappers.decomposed.components": "SignedComponents",
     "inference.wrappers.decomposed.engine": "Decomposed",

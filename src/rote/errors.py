@@ -9,6 +9,7 @@
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
     ├── NoSolution               an engine found no output for an input
+    ├── SolverError              a solver that crashed, does not stop, or answers wrongly
     ├── DataError                a file that is missing or damaged, or an input that cannot be read
     │   └── InputTooLarge        an input or a request beyond a limit
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
@@ -107,6 +108,10 @@ class InfeasibleSpace(RoteError, ValueError):
 
 class NoSolution(RoteError, RuntimeError):
     """An engine found no output where one is needed: its search or its limit ended before."""
+
+
+class SolverError(RoteError, RuntimeError):
+    """A solver that crashed, that did not stop, or whose answer breaks a rule."""
 
 
 class DataError(RoteError, ValueError):

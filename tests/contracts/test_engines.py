@@ -47,6 +47,8 @@ from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, 
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals
 from rote.inference.problem import NO_CONTEXT, Context, FeatureRows, WarmStart
+from rote.inference.solvers.cp_sat import CpSat
+from rote.inference.solvers.toulbar2 import Toulbar2
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall, SignedComponents
 from rote.inference.wrappers.periodic import Periodic
@@ -85,6 +87,8 @@ ALONE = {
     "Exact": Exact,
     "Exhaustive": Exhaustive,
     "Milp": Milp,
+    "CpSat": CpSat,
+    "Toulbar2": Toulbar2,
     "Independent": Independent,
     "MessagePassing": MessagePassing,
     "Tree": Tree,
@@ -126,13 +130,18 @@ VARIANTS = {
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = lambda: Milp("gurobi")
 
-INSIDE = {**ALONE, **{name: partial(around, Exact()) for name, around in AROUND.items()}}
+# A question to these costs milliseconds: they are inside the wrappers named in TRIPLES alone.
+APART = {"CpSat": CpSat, "Toulbar2": Toulbar2}
+INSIDE = {name: make for name, make in ALONE.items() if name not in APART}
+INSIDE |= {name: partial(around, Exact()) for name, around in AROUND.items()}
 PAIRS = {
     f"{outer}({inner})": partial(lambda around, alone: around(alone()), around, alone)
     for outer, around in AROUND.items()
     for inner, alone in INSIDE.items()
 }
 TRIPLES = {
+    "Amortized(CpSat)": lambda: Amortized(CpSat(), admission="always"),
+    "Decomposed(Timed(Toulbar2))": lambda: Decomposed(Timed(Toulbar2())),
     "Timed(Amortized(Timed(Decomposed(Exact))))": lambda: Timed(
         Amortized(Timed(Decomposed(Exact())), admission="always")
     ),
@@ -147,6 +156,7 @@ TRIPLES = {
     ),
 }
 MAKE = {**ALONE, **VARIANTS, **PAIRS, **TRIPLES}
+MISSING = {name for name, kind in APART.items() if not kind.installed()}
 LEARNING = {"LearnedRestarts", "LearnedBeam"}  # answers get better with use
 REMEMBERING = {"Amortized", "Periodic"}  # what was asked before may change them
 
@@ -161,13 +171,21 @@ def is_exact(engine) -> bool:
 
 EXACT = {name: make for name, make in MAKE.items() if is_exact(make())}
 EXACT_ALONE = {name: make for name, make in EXACT.items() if name in {**ALONE, **VARIANTS}}
-every_engine = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
-every_kind = pytest.mark.parametrize(
-    "make",
-    [*ALONE.values(), *(PAIRS[f"{outer}(Exact)"] for outer in AROUND)],
-    ids=[*ALONE, *AROUND],
-)
-every_exact = pytest.mark.parametrize("make", EXACT_ALONE.values(), ids=EXACT_ALONE)
+
+
+def each_of(makes):
+    """One test for each; skipped where the package of a solver is not installed."""
+    params = []
+    for name, make in makes.items():
+        lacks = kinds_of(make()) & MISSING
+        skip = pytest.mark.skipif(bool(lacks), reason=f"the package of {lacks} is not installed")
+        params.append(pytest.param(make, id=name, marks=skip))
+    return pytest.mark.parametrize("make", params)
+
+
+every_engine = each_of(MAKE)
+every_kind = each_of({**ALONE, **{outer: PAIRS[f"{outer}(Exact)"] for outer in AROUND}})
+every_exact = each_of(EXACT_ALONE)
 
 
 def engine_classes() -> set[type[Engine]]:
@@ -315,6 +333,8 @@ SOURCES = {
     Elimination: {FoundBy.ELIMINATION},
     BranchAndBound: {FoundBy.BRANCH},
     Milp: {FoundBy.MILP},
+    CpSat: {FoundBy.CP_SAT},
+    Toulbar2: {FoundBy.TOULBAR2},
 }
 
 
@@ -368,6 +388,7 @@ def test_answers_of_exact_engines_are_those_of_enumeration(make, family):
 @pytest.mark.parametrize("family", ["any", "chain", "tree", "separable"])
 def test_answers_of_wrappers_and_approximate_engines_are_true(family):
     engines = {name: make() for name, make in MAKE.items() if name not in EXACT_ALONE}
+    engines = {name: engine for name, engine in engines.items() if not kinds_of(engine) & MISSING}
 
     @settings(max_examples=12)
     @given(problems(FAMILIES[family][0]))
@@ -878,6 +899,7 @@ def test_general_engines_agree_on_larger_spaces(made, whole):
     if whole:
         scores = rng.integers(-1, 2, size=scores.shape).astype(np.float64)
     general = (BranchAndBound(), BranchAndBound(eliminate=False), Milp(), Exact())
+    general += tuple(kind() for kind in APART.values() if kind.installed())
     answers = [engine.solve(space, scores) for engine in (*general, *more)]
     for solutions in answers:
         assert solutions.optimal.all()

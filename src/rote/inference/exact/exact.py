@@ -1,51 +1,48 @@
 """`Exact` looks at the space and chooses; ``source`` says what it chose.
 
+A space of rules that is used for the first time, for one input, is not compiled: what presolve
+leaves goes straight to a short branch and bound (`rote.inference.exact.presolve`). Otherwise:
+
 1. No factors and no rules between variables: the best label of each variable.
 2. A chain or a tree: max-sum in one pass.
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. One of these without the rules over many variables, where its output obeys them or few sets of
-   outputs are left to look at (`rote.inference.exact.lazy_rows`).
-7. Branch and bound, after eliminating cheap variables.
-8. The integer program.
-
-Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
-takes a second. So they take turns, each given more than it had before, and an input takes a few
-times as long as the better of them needs.
+6. Rules over many variables are left out where that saves work; what breaks none of them is the
+   answer (`LazyRows`).
+7. Few labels, most of which are joined in pairs: one tree for inputs whose tables are equal.
+8. Message passing, where all tables are over pairs; what it does not settle goes on with the labels
+   that are still open.
+9. Branch and bound, presolve and solvers, in turns (`rote.inference.exact.portfolio`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import ClassVar
 
-import numpy as np
-
-from rote.inference.engine import Engine
-from rote.inference.exact.branch import BranchAndBound
+from rote.inference.engine import Capability, Engine
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
 from rote.inference.exact.lazy_rows import lazy_rows_for
+from rote.inference.exact.message_passing import MessagePassing
+from rote.inference.exact.portfolio import better, portfolio, unsettled, within
+from rote.inference.exact.presolve import Presolved, graph_of_rules
+from rote.inference.exact.shared_tree import is_dense, solve_together
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
-from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import Solutions, Status
-from rote.inference.solvers.milp import Milp
+from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
+from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
 from rote.settings import LIMIT
 from rote.space.space import Space
-from rote.types import IntArray, readonly
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
-# Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
-# input that needs more is left to the integer program.
-TURNS = (1 << 16, 1 << 20, 1 << 24)
-SHORTEST = 0.1  # seconds: building the program takes about as long
+# Nodes of a shared tree for one input: some tenths of a second, and fewer where less than one is
+# given.
+VISITS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Exact(Engine):
     Parameters
     ----------
     time_limit
-        Seconds for one input, above 0; None is no limit. Branch and bound and the integer program
+        Seconds for one input, above 0; None is no limit. Local search, branch and bound and solvers
         share it, and the best output found by then is returned with a bound. Spaces that a single
         pass solves do not look at the clock.
     """
@@ -63,99 +60,79 @@ class Exact(Engine):
     time_limit: float | None = None
 
     checks: ClassVar = {"time_limit": LIMIT}
+    capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
+        if _is_used_once(problem):
+            presolved = Presolved.of(problem, graph_of_rules(problem.space))
+            return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+        return self._compiled(problem, context)
+
+    def _compiled(self, problem: Problem, context: Context) -> Solutions:
+        """The answers by what is compiled once of a space."""
         if not _looks_first(problem.space):
-            return self._solve(problem)
+            return self._solve(problem, context)
         seen, hard = argmax_presolve(problem)
         if seen is None:
-            return self._solve(problem)
+            return self._solve(problem, context)
         if not len(hard):
             return seen
-        return seen.with_rows(hard, self._solve(problem.rows(hard)))
+        return seen.with_rows(hard, self._solve(problem.rows(hard), context.rows(hard)))
+
+    def warm_starts(self, space: Space) -> bool:
+        return (
+            choice(space) is None and not is_dense(space) and MessagePassing().accepts(space)
+        )
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
         return None if chosen is None else chosen.chain(space)
 
-    def _solve(self, problem: Problem) -> Solutions:
-        chosen = choice(problem.space)
+    def _solve(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        chosen = choice(space)
         if chosen is not None:
             return chosen.answer(problem, NO_CONTEXT)
-        lazy = lazy_rows_for(problem.space)
-        if lazy is None:
-            return self._search(problem)
-        if self.time_limit is not None:
-            lazy = replace(lazy, set_limit=1)  # it does not look at the clock
-        found = lazy.answer(problem, NO_CONTEXT)
-        left = _unsettled(found)
-        return found.with_rows(left, self._search(problem.rows(left))) if len(left) else found
+        lazy = lazy_rows_for(space)
+        if lazy is not None:
+            if self.time_limit is not None:
+                lazy = replace(lazy, set_limit=1)  # it does not look at the clock
+            return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
+        if is_dense(space):
+            seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
+            found = solve_together(problem, max(1, int(seconds * VISITS)))
+            return self._rest(problem, context, found)
+        if MessagePassing().accepts(space):
+            found, left = MessagePassing().attempt(problem, context)
+            if not len(left.rows):
+                return found
+            return found.with_rows(left.rows, self._search(left.problem, left.context))
+        return self._search(problem, context)
 
-    def _search(self, problem: Problem) -> Solutions:
-        if self.time_limit is not None:
-            return _within(float(self.time_limit), problem)
-        return portfolio(problem)
-
-
-def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
-    """Branch and bound with so many nodes in each turn, and the integer program in between."""
-    start = perf_counter()
-    found = Solutions.none(problem.space, len(problem))
-    left = np.arange(len(problem))
-    for turn, nodes in enumerate(turns):
-        if turn:
-            # What the program proves within as long as everything took so far, it solves again
-            # without a limit: under one, equal outputs may be left in any order.
-            limit = max(SHORTEST, (perf_counter() - start) / len(left))
-            tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
-            easy = np.setdiff1d(left, left[_unsettled(tried)])
-            found = _solved(found, problem, easy, Milp())
-            left = np.setdiff1d(left, easy)
-        # What is found in few nodes may have equals that take many to tell apart.
-        engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
-        found = _solved(found, problem, left, engine)
-        left = _unsettled(found)
+    def _rest(self, problem: Problem, context: Context, found: Solutions) -> Solutions:
+        """The same with what the search says of the inputs that are not settled."""
+        left = unsettled(found)
         if not len(left):
             return found
-    return _solved(found, problem, left, Milp())
+        rest = problem.rows(left)
+        searched = self._search(rest, context.rows(left))
+        return found.with_rows(left, better(rest, found.rows(left), searched))
+
+    def _search(self, problem: Problem, context: Context) -> Solutions:
+        warm = context.warm
+        if warm is not None:  # a search that starts from duals can eliminate nothing
+            context = Context(warm=WarmStart(warm.incumbent))
+        if self.time_limit is not None:
+            return within(float(self.time_limit), problem, context)
+        return portfolio(problem, context)
 
 
-def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) -> Solutions:
-    """The same with the answers of an engine to some of the inputs."""
-    if not len(rows):
-        return found
-    if len(rows) == len(problem):
-        return engine.answer(problem, NO_CONTEXT)
-    return found.with_rows(rows, engine.answer(problem.rows(rows), NO_CONTEXT))
-
-
-def _within(seconds: float, problem: Problem) -> Solutions:
-    """Half of the time of each input for branch and bound, and half for the integer program."""
-    found = BranchAndBound(time_limit=seconds / 2).answer(problem, NO_CONTEXT)
-    left = _unsettled(found)
-    if not len(left):
-        return found
-    rest = problem.rows(left)
-    other = Milp(time_limit=seconds / 2).answer(rest, NO_CONTEXT)
-    return found.with_rows(left, _better(rest, found.rows(left), other))
-
-
-def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
-    """The better of two answers to each input, where the first proves nothing, and both bounds."""
-    settled = np.isin(other.status, (Status.OPTIMAL, Status.INFEASIBLE))
-    rows = np.flatnonzero(settled | (other.value > first.value))
-    best = first.with_rows(rows, other.rows(rows))
-    bound = np.where(settled, other.bound, np.minimum(first.bound, other.bound))
-    reached = (best.value > -np.inf) & (bound <= best.value + problem.ties)
-    return replace(
-        best,
-        bound=readonly(np.where(reached, best.value, bound)),
-        status=readonly(np.where(reached, Status.OPTIMAL.value, best.status)),
-    )
-
-
-def _unsettled(found: Solutions) -> IntArray:
-    return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
+def _is_used_once(problem: Problem) -> bool:
+    """Whether compiling the space is not worth it, as far as we know."""
+    space = problem.space
+    # With as many factors as variables it may be a chain or a tree, which takes one pass.
+    few_factors = 2 * len(space.factors) < len(space.variables)
+    return space.is_new() and bool(space.rules) and few_factors and len(problem) == 1
 
 
 @once_per_space

@@ -24,8 +24,9 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace
+from rote.errors import SolverError, UnsupportedSpace
 from rote.inference.exact.tables import once_per_space
+from rote.inference.problem import Problem
 from rote.inference.solutions import Status
 from rote.space.network import Network
 from rote.space.space import Space
@@ -67,6 +68,28 @@ def status_of(
         f"{solver} stopped with {ended}; check that the scores are of moderate size, or try the "
         "other solver of Milp, or another engine"
     )
+
+
+def check_outputs(solver: str, problem: Problem, labels: IntArray) -> None:
+    """Refuse outputs that break a rule as it is written, or have a label that is closed."""
+    rows = np.flatnonzero(labels.min(axis=1, initial=0) >= 0)
+    space = problem.space
+    known = (labels[rows] < space.sizes).all(axis=1)
+    rows = rows[known]
+    right = space.holds(labels[rows])
+    if problem.closed is not None:
+        right &= ~np.take_along_axis(
+            problem.closed[rows], space.offsets[:-1] + labels[rows], axis=1
+        ).any(axis=1)
+    if not known.all():
+        raise SolverError(f"{solver} returned a label that there is not; use another engine")
+    if not right.all():
+        broken = space.broken(labels[rows[np.argmin(right)]])
+        what = f"the rule {broken[0].name!r}" if broken else "a label that is closed"
+        raise SolverError(
+            f"{solver} returned an output against {what}: this is an error of the solver; use "
+            "another engine, such as BranchAndBound()"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,13 @@ from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
-from rote.inference.solvers.integer_program import Outcome, Program, Proof, integer_program
+from rote.inference.solvers.integer_program import (
+    Outcome,
+    Program,
+    Proof,
+    check_outputs,
+    integer_program,
+)
 from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
@@ -86,15 +92,21 @@ class Milp(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
+        return self.within(problem, settle=False)
+
+    def within(self, problem: Problem, *, settle: bool) -> Solutions:
+        """The answers; with ``settle``, ties are broken however long that takes."""
         m, n = len(problem), len(problem.space.variables)
         if m == 0 or n == 0:  # there is nothing to decide
             return Solutions.of(problem, np.empty((m, n), dtype=np.int64), FoundBy.MILP)
         with self._searches(problem) as searches:
-            found = [search.answer(self.gap) for search in searches]
+            found = [search.answer(self.gap, settle=settle) for search in searches]
         none = np.full(n, -1)
+        labels = np.array([none if one.labels is None else one.labels for one in found])
+        check_outputs(f"Milp({self.solver!r})", problem, labels)
         answers = Solutions.of(
             problem,
-            np.array([none if one.labels is None else one.labels for one in found]),
+            labels,
             FoundBy.MILP,
             bound=np.array([one.bound for one in found]),
             status=np.array([one.status for one in found], dtype=np.int64),
@@ -181,17 +193,21 @@ class _Search:
         """The seconds until the deadline."""
         return max(0.0, self.deadline - perf_counter())
 
-    def answer(self, gap: float) -> _Found:
+    def answer(self, gap: float, *, settle: bool) -> _Found:
         """The best output, and the smallest among equals if it is proved to be the best."""
         found = self.best(gap)
         if found.status != Status.OPTIMAL or found.labels is None or found.proof is None:
             return found
-        labels = found.labels
-        likely = self.likely(labels, found.proof)
+        search = replace(self, deadline=np.inf) if settle else self
+        return replace(found, labels=search.first(found, found.labels, found.proof))
+
+    def first(self, found: _Found, labels: IntArray, proof: Proof) -> IntArray:
+        """Of the outputs within a tie of a best one, the first; as far as time allows."""
+        likely = self.likely(labels, proof)
         if not found.whole and self.doubtful(likely, labels):
             likely &= self.likely(labels, self.proof_with_room(labels))
         if not self.doubtful(likely, labels):
-            return found
+            return labels
 
         def better(problem: Problem, floor: FloatArray, _rows: IntArray) -> IntArray:
             plan = partial_plan(problem.space)
@@ -203,7 +219,7 @@ class _Search:
             return np.full_like(labels[None], -1) if part.labels is None else part.labels[None]
 
         narrowed = self.problem.with_open(likely[None])
-        return replace(found, labels=first_by_search(narrowed, labels[None], better)[0])
+        return np.asarray(first_by_search(narrowed, labels[None], better)[0])
 
     def likely(self, labels: IntArray, proof: Proof) -> BoolArray:
         """The labels that may be part of an output within a tie of the value of one."""
