@@ -36,6 +36,7 @@ from rote.inference.solutions import FoundBy as FoundBy
 from rote.inference.solutions import Solutions as Solutions
 from rote.inference.solutions import Status as Status
 from rote.inference.solvers.milp import Milp as Milp
+from rote.inference.wrappers.amortized import Algorithm1 as Algorithm1
 from rote.inference.wrappers.amortized import Amortized as Amortized
 from rote.inference.wrappers.amortized import Counters as Counters
 from rote.inference.wrappers.amortized import EqualScores as EqualScores
