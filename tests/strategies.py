@@ -311,6 +311,20 @@ def tree_spaces(draw) -> Space:
     return builder.build()
 
 
+@st.composite
+def pair_spaces(draw, most: int = 6, labels: int = 4) -> Space:
+    """Factors and rules over pairs, in any order, with loops; some variables stand alone."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 1, most, labels)
+    for k, pair in enumerate(itertools.combinations(variables, 2)):
+        scope = list(pair if draw(st.booleans()) else pair[::-1])
+        if draw(st.integers(0, 1)):
+            builder.factor(*scope)
+        if draw(st.integers(0, 5)) == 0:
+            builder.require(_rule(draw, scope, 2), f"pair {k}")
+    return builder.build()
+
+
 FAMILIES = {
     "any": spaces(),
     "separable": separable_spaces(),

@@ -42,6 +42,7 @@ from rote.inference import (
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, LearnedRestarts
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals
+from rote.inference.exact.message_passing import MessagePassing
 from rote.inference.problem import NO_CONTEXT, Context, FeatureRows, WarmStart
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall, SignedComponents
@@ -81,6 +82,7 @@ ALONE = {
     "Exhaustive": Exhaustive,
     "Milp": Milp,
     "Independent": Independent,
+    "MessagePassing": MessagePassing,
     "Tree": Tree,
     "Beam": lambda: Beam(width=3),
     "ConstrainedBeam": lambda: ConstrainedBeam(width=2, proof=True),

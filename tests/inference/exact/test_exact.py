@@ -147,7 +147,7 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
-    found = portfolio(Problem(space, scores), turns)
+    found = portfolio(Problem(space, scores), turns=turns)
     assert found.optimal.all()
     assert (found.source[::2] == FoundBy.BRANCH).all()
     assert FoundBy.MILP in found.source[1::2]
@@ -168,7 +168,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
     scores = rng.normal(size=(1, space.parts))
     scores[:, : space.labels : 2] += 1.0
     best = Exhaustive().solve(space, scores)
-    for found in (Exact().solve(space, scores), portfolio(Problem(space, scores), (1,))):
+    for found in (Exact().solve(space, scores), portfolio(Problem(space, scores), turns=(1,))):
         assert space.holds(found.labels).all()
         assert found.labels.tolist() == best.labels.tolist()
 
@@ -177,7 +177,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
 def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     space = built(8, combinations(range(8), 2))
     scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
-    found = portfolio(Problem(space, scores), turns)
+    found = portfolio(Problem(space, scores), turns=turns)
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 

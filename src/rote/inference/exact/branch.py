@@ -21,7 +21,7 @@ from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, Found, finite_messages, search
 from rote.inference.exact.tie_breaking import first_by_search
-from rote.inference.problem import Context, Problem
+from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
 from rote.settings import FLAG, LIMIT, check, optional, whole
@@ -65,15 +65,21 @@ class BranchAndBound(Engine):
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        start = None if context.warm is None else context.warm.duals
+        warm = context.warm or WarmStart()
+        start = warm.duals
         if start is not None:
             dual_bound(problem.space, problem, start)  # checks shapes and signs
         floors = np.full(len(problem), -np.inf)
+        if warm.incumbent is not None:
+            floors = _values_of_incumbents(problem, warm.incumbent) - 4 * problem.ties
         seconds = np.inf if self.time_limit is None else float(self.time_limit)
         left = np.full(len(problem), seconds)
         most = self.node_limit or UNLIMITED
         found = self._search(problem, floors, left, most, start)
         labels = found.labels
+        if warm.incumbent is not None:  # which no limit takes away
+            kept = (labels < 0).any(axis=1) & (floors > -np.inf)
+            labels = np.where(kept[:, None], warm.incumbent, labels)
         there = (labels >= 0).all(axis=1)
         rows = np.flatnonzero(found.doubtful & found.complete & there & (left > 0))
         if len(rows):
@@ -170,6 +176,21 @@ class BranchAndBound(Engine):
                 for array, new in zip(every, found, strict=True):
                     array[row] = new
         return every
+
+
+def _values_of_incumbents(problem: Problem, labels: IntArray) -> FloatArray:
+    """What outputs are worth, -inf where one is none of this problem."""
+    space, open_labels = problem.space, ~problem.closed_labels
+    values: FloatArray = np.full(len(problem), -np.inf)
+    if labels.shape != (len(problem), len(space.variables)):
+        return values
+    inside = ((labels >= 0) & (labels < space.sizes)).all(axis=1)
+    columns = space.offsets[:-1] + np.where(inside[:, None], labels, 0)
+    inside &= np.take_along_axis(open_labels, columns, axis=1).all(axis=1)
+    rows = np.flatnonzero(inside)
+    rows = rows[space.was_feasible(labels[rows])]
+    values[rows] = space.known_value(problem.scores[rows], labels[rows])
+    return values
 
 
 def _further(

@@ -5,8 +5,10 @@
 3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
-6. Branch and bound, after eliminating cheap variables.
-7. The integer program.
+6. Message passing, where all tables are over pairs; what it does not settle goes on with the labels
+   that are still open.
+7. Branch and bound, after eliminating cheap variables.
+8. The integer program.
 
 Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
 takes a second. So they take turns, each given more than it had before, and an input takes a few
@@ -22,14 +24,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from rote.inference.engine import Engine
+from rote.inference.engine import Capability, Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.message_passing import MessagePassing
 from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
-from rote.inference.problem import NO_CONTEXT, Context, Problem
+from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions, Status
 from rote.inference.solvers.milp import Milp
 from rote.kernels.bundles import ChainPlan
@@ -60,30 +63,42 @@ class Exact(Engine):
     time_limit: float | None = None
 
     checks: ClassVar = {"time_limit": LIMIT}
+    capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         if not _looks_first(problem.space):
-            return self._solve(problem)
+            return self._solve(problem, context)
         seen, hard = argmax_presolve(problem)
         if not len(hard):
             return seen
         rest = problem if len(hard) == len(problem) else problem.rows(hard)
-        return seen.with_rows(hard, self._solve(rest))
+        return seen.with_rows(hard, self._solve(rest, context.rows(hard)))
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
         return None if chosen is None else chosen.chain(space)
 
-    def _solve(self, problem: Problem) -> Solutions:
+    def _solve(self, problem: Problem, context: Context) -> Solutions:
         chosen = choice(problem.space)
         if chosen is not None:
-            return chosen.answer(problem, NO_CONTEXT)
+            return chosen.answer(problem, context)
+        if MessagePassing().accepts(problem.space):
+            found, left = MessagePassing().attempt(problem, context)
+            if not len(left.rows):
+                return found
+            return found.with_rows(left.rows, self._search(left.problem, left.context))
+        return self._search(problem, context)
+
+    def _search(self, problem: Problem, context: Context) -> Solutions:
+        context = _outputs_alone(context)
         if self.time_limit is not None:
-            return _within(float(self.time_limit), problem)
-        return portfolio(problem)
+            return _within(float(self.time_limit), problem, context)
+        return portfolio(problem, context)
 
 
-def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
+def portfolio(
+    problem: Problem, context: Context = NO_CONTEXT, turns: Sequence[int] = TURNS
+) -> Solutions:
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
     found = Solutions.none(problem.space, len(problem))
@@ -95,28 +110,31 @@ def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
             limit = max(SHORTEST, (perf_counter() - start) / len(left))
             tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
             easy = np.setdiff1d(left, left[_unsettled(tried)])
-            found = _solved(found, problem, easy, Milp())
+            found = _solved(found, problem, context, easy, Milp())
             left = np.setdiff1d(left, easy)
         # What is found in few nodes may have equals that take many to tell apart.
         engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
-        found = _solved(found, problem, left, engine)
+        found = _solved(found, problem, context, left, engine)
         left = _unsettled(found)
         if not len(left):
             return found
-    return _solved(found, problem, left, Milp())
+    return _solved(found, problem, context, left, Milp())
 
 
-def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) -> Solutions:
+def _solved(
+    found: Solutions, problem: Problem, context: Context, rows: IntArray, engine: Engine
+) -> Solutions:
     """The same with the answers of an engine to some of the inputs."""
     if not len(rows):
         return found
-    part = problem if len(rows) == len(problem) else problem.rows(rows)
-    return found.with_rows(rows, engine.answer(part, NO_CONTEXT))
+    if len(rows) < len(problem):
+        problem, context = problem.rows(rows), context.rows(rows)
+    return found.with_rows(rows, engine.answer(problem, context))
 
 
-def _within(seconds: float, problem: Problem) -> Solutions:
+def _within(seconds: float, problem: Problem, context: Context) -> Solutions:
     """Half of the time of each input for branch and bound, and half for the integer program."""
-    found = BranchAndBound(time_limit=seconds / 2).answer(problem, NO_CONTEXT)
+    found = BranchAndBound(time_limit=seconds / 2).answer(problem, context)
     left = _unsettled(found)
     if not len(left):
         return found
@@ -137,6 +155,13 @@ def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
         bound=readonly(np.where(reached, best.value, bound)),
         status=readonly(np.where(reached, Status.OPTIMAL.value, best.status)),
     )
+
+
+def _outputs_alone(context: Context) -> Context:
+    """Incumbents without duals: a search that starts from duals can eliminate nothing."""
+    if context.warm is None or context.warm.duals is None:
+        return context
+    return replace(context, warm=WarmStart(context.warm.incumbent))
 
 
 def _unsettled(found: Solutions) -> IntArray:

@@ -1,0 +1,111 @@
+"""Exact inference by message passing, for spaces whose tables are over pairs.
+
+TRW-S (`rote.kernels.dual.trws`) bounds the value of every label, an output in hand closes labels
+that cannot be in a better one, and what is left is small or is handed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from rote.inference.engine import Capability, Engine
+from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.duals import Duals
+from rote.inference.exact.tables import once_per_space
+from rote.inference.problem import Context, Problem, WarmStart
+from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.kernels.dual.trws import message_passing
+from rote.settings import whole
+from rote.space.space import Space
+from rote.types import IntArray, readonly
+
+NO_MESSAGES = readonly(np.empty((0, 0)))
+NO_OUTPUTS = readonly(np.empty((0, 0), np.int64))
+
+
+class Narrowed(NamedTuple):
+    """What message passing leaves to another engine: some of the inputs, with labels closed."""
+
+    rows: IntArray
+    problem: Problem
+    context: Context  # with the best outputs found as a warm start
+
+
+@dataclass(frozen=True)
+class MessagePassing(Engine):
+    """TRW-S bounds, labels closed by their losses, and a short search of what is left.
+
+    Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules. Inputs whose search
+    is not short are left to branch and bound, with the labels that are still open. Refuses spaces
+    with tables over more than two variables, and with rules that are too long for a table.
+
+    Parameters
+    ----------
+    node_limit
+        Nodes of the search for one input before it is handed on, at least 1.
+    """
+
+    node_limit: int = 1 << 8
+
+    checks: ClassVar = {"node_limit": whole(1)}
+    capabilities = frozenset({Capability.WARM_STARTS})
+
+    def refuses(self, space: Space) -> str | None:
+        if is_pairwise(space):
+            return None
+        return "MessagePassing takes tables over two variables alone; use Exact or BranchAndBound"
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        found, left = self.attempt(problem, context)
+        if not len(left.rows):
+            return found
+        return found.with_rows(left.rows, BranchAndBound().answer(left.problem, left.context))
+
+    def attempt(self, problem: Problem, context: Context) -> tuple[Solutions, Narrowed]:
+        """What message passing settles by itself, and what is left of the others."""
+        space, warm = problem.space, context.warm or WarmStart()
+        size = int(space.network.message_ptr[-1])
+        start = NO_MESSAGES if warm.duals is None else warm.duals.messages
+        messages = np.empty((len(problem) if context.record else 0, size))
+        labels, bound, settled, opened = message_passing(
+            problem.questions,
+            space.network.graph,
+            space.network.is_plain,
+            readonly(start),
+            NO_OUTPUTS if warm.incumbent is None else readonly(warm.incumbent),
+            messages,
+            self.node_limit,
+        )
+        duals = None
+        if context.record:
+            rows = len(space.rows)
+            duals = Duals(readonly(messages), readonly(np.zeros((len(problem), rows))))
+        if settled.all():
+            rest = Narrowed(np.empty(0, np.int64), problem, context)
+            return Solutions.of(problem, labels, FoundBy.MESSAGES, duals=duals), rest
+        there = (labels >= 0).all(axis=1)
+        status = np.select(
+            [settled & there, settled, there],
+            [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
+            Status.TIMED_OUT,
+        )
+        found = Solutions.of(
+            problem, labels, FoundBy.MESSAGES, bound=bound, status=status, duals=duals
+        )
+        rows = np.flatnonzero(~settled)
+        narrowed = problem if len(rows) == len(problem) else problem.rows(rows)
+        if there[rows].all():  # otherwise it may be that the space itself has no output
+            narrowed = narrowed.with_open(opened[rows])
+        incumbents = readonly(labels[rows])
+        return found, Narrowed(rows, narrowed, Context(warm=WarmStart(incumbents)))
+
+
+@once_per_space
+def is_pairwise(space: Space) -> bool:
+    """Whether every table is over two variables, and there are no rows and auxiliary variables."""
+    network = space.network
+    pairs = bool((np.diff(network.scope_ptr) == 2).all())
+    return pairs and not len(network.rows) and network.own == network.variables
