@@ -74,6 +74,9 @@ class Exact(Engine):
         rest = problem if len(hard) == len(problem) else problem.rows(hard)
         return seen.with_rows(hard, self._solve(rest, context.rows(hard)))
 
+    def warm_starts(self, space: Space) -> bool:
+        return choice(space) is None and MessagePassing().accepts(space)
+
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
         return None if chosen is None else chosen.chain(space)

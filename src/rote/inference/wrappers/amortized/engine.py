@@ -22,7 +22,7 @@ import numpy as np
 from rote.inference.engine import ANY_ENGINE, Capability, Engine, Wrapper, rebuilt
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Status
+from rote.inference.solutions import Solutions
 from rote.inference.stores.base import Store
 from rote.inference.wrappers.amortized.admission import Budget
 from rote.inference.wrappers.amortized.batch import Batch
@@ -227,23 +227,22 @@ class Amortized(Wrapper):
             cache.fetch()
             numbered = cache.forgotten
             starts = cache.find(problem, context)
-            cache.use(starts[starts >= 0])
-            solutions = cache.answers(problem, starts)
-            left = np.flatnonzero(solutions.status == Status.TIMED_OUT)
+            same, known = cache.answers(problem, starts)
+            left = np.arange(m) if known is None else np.setdiff1d(np.arange(m), same)
             part, asked = _rows(problem, context, left)
-            asked = cache.context(asked, part, starts[left])
+            starts = starts[left]
+            asked = cache.context(asked, part, starts)
         testing, begun = perf_counter() - begun, perf_counter()
-        if len(left):
-            found = self.inner.answer(part, asked)
+        found = self.inner.answer(part, asked) if len(left) else known
+        assert found is not None
         solving, begun = perf_counter() - begun, perf_counter()
         if len(left):
-            solutions = found if len(left) == m else solutions.with_rows(left, found)
             with state.caches.lock:
                 if cache.forgotten != numbered:  # by another thread: rows have other numbers now
                     starts[:] = -1
-                cache.remember(part, asked, starts[left], found)
+                cache.remember(part, asked, starts, found)
                 state.caches.trim(cache)
-        warm = int((starts[left] >= 0).sum())
+        warm = int((starts >= 0).sum())
         state.stats.add(
             queries=m,
             reused=m - len(left),
@@ -253,9 +252,14 @@ class Amortized(Wrapper):
             testing_seconds=testing + perf_counter() - begun,
             solving_seconds=solving,
         )
-        if len(left) < m:
-            state.stats.hit("same", m - len(left))
-        return replace(solutions, duals=None)
+        solutions = replace(found, duals=None)
+        if known is None:
+            return solutions
+        state.stats.hit("same", m - len(left))
+        if not len(left):
+            return known
+        whole = Solutions.none(problem.space, m).with_rows(same, known)
+        return whole.with_rows(left, solutions)
 
     def _tested(self, problem: Problem, context: Context, epsilon: FloatArray) -> Solutions:
         """Certificates first. A young cache is asked about few inputs at a time."""

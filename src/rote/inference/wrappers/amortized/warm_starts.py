@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from rote.inference.exact.duals import Duals
-from rote.inference.exact.search import finite_messages
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.stores.base import Store
@@ -22,21 +21,20 @@ from rote.kernels.cache_lookup import best_remembered
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
+NONE = readonly(np.empty(0, dtype=np.int64))
 LATEST = 64  # entries among which the start of a question without a name is looked for
 
 
 class WarmStarts(Entries):
     """The entries of one space that engines start from; their duals are of its whole network."""
 
-    columns = ("scores", "labels", "parts", "messages", "multipliers", "gaps", "used")
+    columns = ("scores", "labels", "messages", "multipliers", "gaps", "used")
     prefix = "warm1-"
 
     def __init__(self, space: Space, store: Store | None = None) -> None:
         super().__init__(space, store, (int(space.network.message_ptr[-1]), len(space.rows)))
-        n, slots = len(space.variables), len(space.variables) + len(space.factors)
         self.scores = np.empty((1, space.parts))
-        self.labels = np.empty((1, n), dtype=np.int64)
-        self.parts = np.empty((1, slots), dtype=np.int64)
+        self.labels = np.empty((1, len(space.variables)), dtype=np.int64)
         self.messages, self.multipliers = (np.empty((1, size)) for size in self.dual_sizes)
         self.gaps = np.empty(1)
         self._named: dict[Hashable, int] = {}
@@ -56,29 +54,28 @@ class WarmStarts(Entries):
             return np.full(len(problem), -1, dtype=np.int64)
         latest = np.argsort(self.used[: self.count], kind="stable")[-LATEST:]
         variables = len(self.space.variables)
-        parts = readonly(self.parts[latest])
+        parts = readonly(self.space.known_parts_of(readonly(self.labels[latest])))
         best = best_remembered(problem.scores, problem.closed_rows, parts, variables)
         return np.where(best >= 0, latest[best], -1)
 
-    def answers(self, problem: Problem, starts: IntArray) -> Solutions:
-        """What is known of questions whose scores are those of their entries; TIMED_OUT if not."""
-        answers = Solutions.none(self.space, len(problem))
-        status = np.full(len(problem), Status.TIMED_OUT.value)
-        same = np.flatnonzero(starts >= 0)
-        if problem.closed is not None or not len(same):
-            return replace(answers, status=readonly(status))
-        same = same[(self.scores[starts[same]] == problem.scores[same]).all(axis=1)]
-        labels, gaps = self.labels[starts[same]], self.gaps[starts[same]]
-        part = problem.rows(same)
-        value = part.value(readonly(labels))
-        found = Solutions.of(
-            part,
-            readonly(labels),
-            FoundBy.CACHE,
-            bound=value + gaps,
-            status=np.where(gaps > 0, Status.FEASIBLE, Status.OPTIMAL),
+    def answers(self, problem: Problem, starts: IntArray) -> tuple[IntArray, Solutions | None]:
+        """The questions whose scores are those of their entries, and what is known of them."""
+        if problem.closed is not None:
+            return NONE, None
+        same = np.array(
+            [
+                i
+                for i, row in enumerate(starts.tolist())
+                if row >= 0 and np.array_equal(self.scores[row], problem.scores[i])
+            ],
+            dtype=np.int64,
         )
-        return replace(answers, status=readonly(status)).with_rows(same, found)
+        if not len(same):
+            return same, None
+        labels, gaps, part = self.labels[starts[same]], self.gaps[starts[same]], problem.rows(same)
+        status = np.where(gaps > 0, Status.FEASIBLE, Status.OPTIMAL)
+        bound = part.value(readonly(labels)) + gaps
+        return same, Solutions.of(part, labels, FoundBy.CACHE, bound=bound, status=status)
 
     def context(self, context: Context, problem: Problem, starts: IntArray) -> Context:
         """The same with outputs and duals to start from; -1 and 0 where nothing is known."""
@@ -138,8 +135,7 @@ class WarmStarts(Entries):
         rows = self.new_rows(rows)
         self.scores[rows] = scores
         self.labels[rows] = labels
-        self.parts[rows] = self.space.known_parts_of(readonly(labels))
-        self.messages[rows] = finite_messages(duals.messages)
+        self.messages[rows] = duals.messages
         self.multipliers[rows] = duals.multipliers
         self.gaps[rows] = gaps
         self.use(rows)
