@@ -28,7 +28,7 @@ from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import kernel_cases
 from benchmarks.table import Bar, Columns, Row, end, number, options, say, show, wide_console
@@ -64,25 +64,31 @@ class Side:
 
     def turn(self, case: str) -> Turn:
         """Have a case run once more."""
+        return Turn(**self.ask(case))
+
+    def ask(self, line: str) -> Any:
+        """What the process answers to a line, which it does by a line of JSON."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{case}\n")
+        self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            raise DataError(f"{case}: a version of rote ended; what it said is above")
-        return Turn(**json.loads(answer))
+            raise DataError(f"{line}: a version of rote ended; what it said is above")
+        return json.loads(answer)
 
 
 @contextmanager
-def running(python: Path, names: str, path: Sequence[Path]) -> Iterator[Side]:
-    """The cases of one version, by this interpreter with these folders to import from."""
+def running(
+    python: Path, names: str, path: Sequence[Path], script: str = kernel_cases.__file__
+) -> Iterator[Side]:
+    """One version and its script, by this interpreter with these folders to import from."""
     one_thread = dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
     )
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(map(str, path))}
     with subprocess.Popen(
-        [python, "-P", kernel_cases.__file__, names],
+        [python, "-P", script, names],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

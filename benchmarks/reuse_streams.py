@@ -9,27 +9,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from benchmarks.problems import grid
 from papers.data.conll04 import load_conll04
+from papers.data.cora_citations import load_cora_citations
 from papers.data.folder import data_folder
 from papers.data.msrc21 import CLASSES, load_msrc21
 from papers.data.multilabel import load_multilabel
 from papers.ma2019.structures import likely_graph
+from papers.samdani2012.blocks import Blocks
+from papers.samdani2012.counts import Counts
+from papers.samdani2012.fields import citations
 from rote import (
+    BranchAndBound,
     Context,
     Engine,
     EntityRelation,
     EntityRelationOutput,
     Exact,
+    Learner,
     Model,
     MultiLabel,
+    Perceptron,
     Problem,
     Solutions,
     Space,
@@ -38,11 +44,15 @@ from rote import (
 )
 from rote.io.networks import read_network
 from rote.model import Dataset
-from rote.tasks.graphs import GraphLabelling, without_void
+from rote.tasks.graphs import GraphLabelling, drop_unlabelled
 from rote.tasks.network_files import network_problem
 from rote.types import FloatArray
 
 SEED = 2015
+SOLVERS = "conll04 by solvers"
+START = 4.0  # where the perceptron of citations begins, in counts
+SVM = StructuredSVM(C=0.1, delta=0.1, online_epochs=0)
+HASTY = BranchAndBound(64, tie_limit=1)
 ENTITIES = 8  # sentences with fewer are solved in microseconds whatever one does
 
 
@@ -54,16 +64,11 @@ class Asked(NamedTuple):
     keys: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Stream:
-    """What is asked, and from which batch on it counts: before that, memory fills."""
-
-    batches: Sequence[Asked]
-    first: int = 0
+Stream: TypeAlias = Sequence[Asked]
 
 
 class Recorder(Engine):
-    """An engine that writes down what it is asked, and may answer in haste at first."""
+    """An engine that writes down what it is asked."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -76,24 +81,32 @@ class Recorder(Engine):
 
 
 def training(
-    task: Any, prepared: Dataset, learner: StructuredSVM, first: int, iterations: int
+    learner: Learner,
+    model: Model[Any, Any],
+    prepared: Dataset,
+    hasty: Engine,
+    first: int,
+    iterations: int,
 ) -> Stream:
-    """The inferences of some iterations of a structural SVM, from iteration ``first`` on."""
-    recorder = Recorder(Exact())
-    model = Model(task, prepared.layout, prepared.layout.zeros(), recorder)
+    """The inferences of some iterations, after ``first`` of them that are answered in haste."""
+    recorder = Recorder(hasty)
     kept: list[Asked] = []
-    for state in islice(learner.iterate(model, prepared), first + iterations):
+    begun = model.with_engine(recorder)
+    for state in islice(learner.iterate(begun, prepared), first + iterations):
         if state.iteration > first:
             kept += recorder.asked
+        elif state.iteration == first:
+            recorder.engine = model.engine
         recorder.asked = []
-    counted = next((k for k, each in enumerate(kept) if _seen_before(kept, k)), 0)
-    return Stream(kept, counted)
+    return kept
 
 
-def _seen_before(batches: Sequence[Asked], k: int) -> bool:
-    """Whether a batch repeats questions of an earlier one."""
-    one = batches[k]
-    return any(b.space is one.space and set(b.keys) & set(one.keys) for b in batches[:k])
+def svm(
+    task: Any, prepared: Dataset, first: int, iterations: int, learner: StructuredSVM = SVM
+) -> Stream:
+    """Those of a structural SVM, whose young weights make problems that are hard and unlike."""
+    model = Model(task, prepared.layout, prepared.layout.zeros(), Exact())
+    return training(learner, model, prepared, HASTY, first, iterations)
 
 
 def multi_label(name: str, examples: int, first: int, iterations: int, top: int = 0) -> Stream:
@@ -108,30 +121,28 @@ def multi_label(name: str, examples: int, first: int, iterations: int, top: int 
     ys = [tuple(names[np.asarray(part.Y)[row, columns] == 1]) for row in rows]
     task = MultiLabel(tuple(names.tolist()))
     prepared = prepare(task, [part.X[row] for row in rows], ys)
-    learner = StructuredSVM(C=0.1, delta=0.1, online_epochs=0)
-    return training(task, prepared, learner, first, iterations)
+    return svm(task, prepared, first, iterations)
 
 
 def entities(first: int, iterations: int, *, at_most_one: str = "") -> Stream:
     """Sentences of conll04 with eight entities and more; with a counting rule, if one is named."""
     task = EntityRelation()
     if at_most_one:
-        task = EntityRelation(rules=f"at_most(1, {at_most_one})")
+        task = EntityRelation(rules=f"at most 1 entity is {at_most_one}")
     sentences = [s for s in load_conll04().split("train") if len(s.entities) >= ENTITIES]
     kept = [s for s in sentences if task.is_feasible(s)]
     prepared = prepare(task, kept, map(EntityRelationOutput.of, kept))
-    learner = StructuredSVM(C=0.1, delta=0.1, online_epochs=0)
-    return training(task, prepared, learner, first, iterations)
+    return svm(task, prepared, first, iterations)
 
 
 def images(count: int, first: int, iterations: int) -> Stream:
     """Superpixels of msrc21, with Potts tables: a space for each image."""
     data = load_msrc21()["train"]
-    examples = [without_void(likely_graph(each.x), each.y) for each in data[:count]]
+    examples = [drop_unlabelled(likely_graph(each.x), each.y) for each in data[:count]]
     task = GraphLabelling(CLASSES, scores_per_label=True, potts=True)
     prepared = prepare(task, [x for x, _ in examples], [y for _, y in examples])
     learner = StructuredSVM(0.003, squared=False, iterations=100, passes=20, delta=0.1)
-    return training(task, prepared, learner, first, iterations)
+    return svm(task, prepared, first, iterations, learner)
 
 
 def moved(space: Space, bases: FloatArray, share: float, times: int) -> Stream:
@@ -142,7 +153,7 @@ def moved(space: Space, bases: FloatArray, share: float, times: int) -> Stream:
         for k, base in enumerate(bases):
             scores = base * (1 + share * rng.standard_normal(len(base)))
             batches.append(Asked(space, scores[None], [k]))
-    return Stream(batches, len(bases))
+    return batches
 
 
 def grids(share: float, count: int, times: int) -> Stream:
@@ -153,10 +164,53 @@ def grids(share: float, count: int, times: int) -> Stream:
 
 def file(name: str, times: int, share: float = 0.01) -> Stream:
     """A problem that others wrote."""
-    (path,) = (data_folder() / "map_instances").glob(f"*__{name}.*[!d]")
-    evidence = path.with_suffix("").with_suffix(".uai.evid")
+    (path,) = data_folder("map_instances").glob(f"*__{name}.*.gz")
+    evidence = path.with_suffix(".evid")
     problem = network_problem(read_network(path, evidence if evidence.exists() else None))
     return moved(problem.space, np.asarray(problem.scores).reshape(1, -1), share, times)
+
+
+def texts(count: int, first: int, epochs: int) -> Stream:
+    """Fields of citations, each one block, along epochs of a perceptron that begins at counts."""
+    task = citations()
+    data = [(e.x, e.y) for e in load_cora_citations()["train"]]
+    kept = [(x, y) for x, y in data if task.is_feasible(x, y)][:count]
+    prepared = prepare(task, [x for x, _ in kept], [y for _, y in kept])
+    weights = prepared.layout.zeros()
+    Counts.of(task.labels, kept).write(prepared.layout, weights)
+    model = Model(task, prepared.layout, START * weights, Blocks())
+    return training(Perceptron(first + epochs), model, prepared, Blocks(), first, epochs)
+
+
+def one_by_one(stream: Stream) -> Stream:
+    """The same questions in batches of one."""
+    return [
+        Asked(space, scores[i : i + 1], keys[i : i + 1])
+        for space, scores, keys in stream
+        for i in range(len(keys))
+    ]
+
+
+def write(path: Path, stream: Stream) -> None:
+    """Write a stream to a file that `benchmarks.reuse_side` reads, in any version."""
+    spaces = list({id(each.space): each.space for each in stream}.values())
+    place = {id(space): k for k, space in enumerate(spaces)}
+    description = {
+        "spaces": [described(space) for space in spaces],
+        "batches": [[place[id(each.space)], list(each.keys)] for each in stream],
+    }
+    scores = {f"scores{k}": each.scores for k, each in enumerate(stream)}
+    np.savez(path, description=np.array(json.dumps(description)), **scores)
+
+
+def described(space: Space) -> dict[str, Any]:
+    """What a space is built of, in the order of its parts."""
+    here = {variable.index: variable.index for variable in space.variables}
+    return {
+        "labels": [list(variable.labels) for variable in space.variables],
+        "factors": [factor.variables for factor in space.factors],
+        "rules": [named.rule.form(here) for named in space.rules],
+    }
 
 
 # By the name that --case takes; each is told whether to be quick.
@@ -169,8 +223,10 @@ STREAMS: Mapping[str, Callable[[bool], Stream]] = {
     "conll04 one Org": lambda quick: entities(10, 2 if quick else 4, at_most_one="Org"),
     "scene": lambda quick: multi_label("scene", 100 if quick else 1000, 4, 4),
     "yeast": lambda quick: multi_label("yeast", 40 if quick else 150, 8, 8),
+    "citations": lambda quick: texts(10 if quick else 60, 1, 3),
     "Segmentation_12": lambda quick: file("Segmentation_12", 4 if quick else 20),
     "1aho": lambda quick: file("1aho", 2 if quick else 10),
     "pedigree1": lambda quick: file("pedigree1", 1 if quick else 5),
     "Promedas_70": lambda quick: file("Promedas_70", 4 if quick else 20),
+    SOLVERS: lambda quick: one_by_one(entities(10, 2 if quick else 4)),
 }
