@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -133,16 +134,16 @@ def ask_all(
     spaces = [sides[side].ask(order)["spaces"] for side in engines_of]
     if any(own != spaces[0] for own in spaces):
         raise DataError(f"the two versions of rote do not build the same spaces of {stream.path}")
-    found: dict[str, dict[int, Turn]] = {}
+    found: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for batch in range(len(stream.known)):
         for side in _in_order(list(engines_of), batch):
             names = _in_order(engines_of[side], batch)
-            if side == COMMIT and batch > 1 and _spent(found[THEN_NAME]) > PATIENCE:
+            if side == COMMIT and _spent(found[THEN_NAME]) > PATIENCE:
                 continue
             turns = sides[side].ask(json.dumps({"names": names, "batch": batch}))
             for name, turn in turns.items():
                 engine = THEN_NAME if side == COMMIT else name
-                found.setdefault(engine, {})[batch] = Turn(**turn)
+                found[engine][batch] = Turn(**turn)
     return found
 
 
@@ -158,7 +159,7 @@ def _spent(turns: Mapping[int, Turn]) -> float:
 def rows_of(case: str, names: Sequence[str], turns: Turns, known: Sequence[bool]) -> list[ReuseRow]:
     """A row for each engine: those of rote as it is are an engine alone and then with a memory."""
     alone, memory = names[-2:]
-    seen = [batch for batch, each in enumerate(known) if each]
+    seen = [batch for batch, each in enumerate(known) if each and batch in turns[memory]]
     counts = np.array([turns[memory][batch].counts for batch in seen] or [[0, 0, 0]])
     counted = [k for k, (*_, cold) in zip(seen, counts, strict=False) if alone == EXACT or not cold]
     rows = []

@@ -75,7 +75,7 @@ class Recorder(Engine):
         self.asked: list[Asked] = []
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        keys = [] if context.keys is None else [int(key) for key in context.keys]
+        keys = [] if context.keys is None else np.asarray(context.keys).tolist()
         self.asked.append(Asked(problem.space, problem.scores.copy(), keys))
         return self.engine.answer(problem, context)
 
@@ -199,7 +199,7 @@ def write(path: Path, stream: Stream) -> None:
         "spaces": [described(space) for space in spaces],
         "batches": [[place[id(each.space)], list(each.keys)] for each in stream],
     }
-    scores = {f"scores{k}": each.scores for k, each in enumerate(stream)}
+    scores: dict[str, Any] = {f"scores{k}": each.scores for k, each in enumerate(stream)}
     np.savez(path, description=np.array(json.dumps(description)), **scores)
 
 
