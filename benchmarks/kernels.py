@@ -28,7 +28,7 @@ from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import kernel_cases
 from benchmarks.table import Bar, Columns, Row, end, number, options, say, show, wide_console
@@ -64,14 +64,18 @@ class Side:
 
     def turn(self, case: str) -> Turn:
         """Have a case run once more."""
+        return Turn(**self.ask(case))
+
+    def ask(self, line: str) -> Any:
+        """What the process answers to a line, which it does by a line of JSON."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{case}\n")
+        self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            raise DataError(f"{case}: a version of rote ended; what it said is above")
-        return Turn(**json.loads(answer))
+            raise DataError(f"{line}: a version of rote ended; what it said is above")
+        return json.loads(answer)
 
 
 @contextmanager

@@ -32,7 +32,8 @@ import numpy as np
 from benchmarks.table import Bar, end, say, wide_console
 from rote import DataError, Exact, Solutions, Status, Toulbar2
 from rote.inference.exact import branch, exact, neighbourhoods
-from rote.inference.exact.exact import choice, within
+from rote.inference.exact.exact import choice
+from rote.inference.exact.portfolio import within
 from rote.inference.problem import Problem
 from rote.inference.solvers import milp, worker
 from rote.inference.solvers.isolated import Isolated
@@ -164,9 +165,9 @@ def solve(
     if choice(problem.space) is not None:
         return Exact(time_limit=limit).solve(problem.space, problem)
     if engine == EXTRAS:
-        return within(limit, problem, watch)
+        return within(limit, problem, watch=watch)
     with no_extras():
-        return within(limit, problem, watch)
+        return within(limit, problem, watch=watch)
 
 
 def judged(known: dict[str, Known], runs: Sequence[Run]) -> list[Bar]:

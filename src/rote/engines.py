@@ -39,6 +39,7 @@ from rote.inference.solutions import Status as Status
 from rote.inference.solvers.cp_sat import CpSat as CpSat
 from rote.inference.solvers.milp import Milp as Milp
 from rote.inference.solvers.toulbar2 import Toulbar2 as Toulbar2
+from rote.inference.wrappers.amortized import Algorithm1 as Algorithm1
 from rote.inference.wrappers.amortized import Amortized as Amortized
 from rote.inference.wrappers.amortized import Counters as Counters
 from rote.inference.wrappers.amortized import EqualScores as EqualScores

@@ -19,15 +19,15 @@ def remembered(tmp_path):
 
     from rote.inference.stores import SqliteStore
     from rote.inference.stores.base import sealed
-    from rote.inference.wrappers.amortized.solution_cache import Entry
+    from rote.inference.wrappers.amortized.entries import Entry
 
-    entry = Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf)
-    file, long = tmp_path / "store.sqlite", "2-abc" + "0" * 60
+    entry = Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf, 0.0)
+    file, long = tmp_path / "store.sqlite", "3-abc" + "0" * 60
     with SqliteStore(file) as store:
         store.append(
             long, [sealed(entry.encoded(), long), sealed(entry.encoded(), long), b"damaged"]
         )
-        store.append("2-abd", [sealed(entry.encoded(), "2-abd")])
+        store.append("3-abd", [sealed(entry.encoded(), "3-abd")])
     return file, len(sealed(entry.encoded(), long))
 
 
@@ -38,14 +38,14 @@ def test_cache_info_lists_the_logs_with_their_entries_and_sizes(run, remembered,
     assert (code, wrong) == (0, "")
     rows = [line.split() for line in printed.splitlines()]
     assert rows[1:] == [
-        ["2-abc" + "0" * 27 + "…", "3", str(2 * size + 7), "bytes"],
-        ["2-abd", "1", str(size), "bytes"],
+        ["3-abc" + "0" * 27 + "…", "3", str(2 * size + 7), "bytes"],
+        ["3-abd", "1", str(size), "bytes"],
         ["2", "in", "all", "4", str(3 * size + 7), "bytes"],
     ]
     records = json.loads(run("cache", "info", f"sqlite:{file}", "--json")[1])
     assert records == [
-        {"log": "2-abc" + "0" * 60, "entries": 3, "bytes": 2 * size + 7},
-        {"log": "2-abd", "entries": 1, "bytes": size},
+        {"log": "3-abc" + "0" * 60, "entries": 3, "bytes": 2 * size + 7},
+        {"log": "3-abd", "entries": 1, "bytes": size},
     ]
 
 
@@ -67,8 +67,8 @@ def test_cache_clear_forgets_one_log_or_all(run, remembered):
         records = json.loads(run("cache", "info", file, "--json")[1])
         return [one["log"] for one in records]
 
-    assert run("cache", "clear", file, "--log", "2-abc", "--yes") == (0, "forgot 3 entries\n", "")
-    assert logs() == ["2-abd"]
+    assert run("cache", "clear", file, "--log", "3-abc", "--yes") == (0, "forgot 3 entries\n", "")
+    assert logs() == ["3-abd"]
     assert run("cache", "clear", file, "--yes") == (0, "forgot 1 entry\n", "")
     assert logs() == []
     assert run("cache", "clear", file, "--yes")[0] == 0
@@ -92,7 +92,7 @@ def test_cache_export_writes_json_lines_and_says_what_was_damaged(run, remembere
     assert words == [["entries", "3"], ["damaged,", "left", "out", "1"]]
     lines = (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
-    assert [record["log"][:5] for record in records] == ["2-abc", "2-abc", "2-abd"]
+    assert [record["log"][:5] for record in records] == ["3-abc", "3-abc", "3-abd"]
     assert (records[0]["labels"], records[0]["scores"]) == ([1], [0.5, 2.0])
     assert records[0]["margin"] is None
 
@@ -107,7 +107,7 @@ def test_cache_export_writes_json_lines_and_says_what_was_damaged(run, remembere
         (["info", "unix:///nowhere/redis.sock"], "cannot be reached"),
         (["clear", "nowhere.sqlite", "--yes"], "nowhere.sqlite: there is no such file"),
         (["clear", "store.sqlite", "--yes", "--log", "1"], "none of them begin with '1'"),
-        (["clear", "store.sqlite", "--yes", "--log", "2-ab"], "2 of them begin with '2-ab'"),
+        (["clear", "store.sqlite", "--yes", "--log", "3-ab"], "2 of them begin with '3-ab'"),
         (["export", "nowhere.sqlite", "out.jsonl"], "nowhere.sqlite: there is no such file"),
         (["export", "store.sqlite", "nowhere/out.jsonl"], "out.jsonl: cannot be written"),
         (["export", "store.sqlite", "."], ".: cannot be written"),

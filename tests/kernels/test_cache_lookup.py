@@ -96,19 +96,20 @@ def relative_to(scores, own, slots):
     return shifted
 
 
-def holds(scores, entry_scores, own, slots, epsilon, relative):
+def holds(scores, entry_scores, own, slots, epsilon, relative, absolute):
     """(2 z_p - 1)(c_p - c_q) <= ε |c_q|, all parts at once."""
     if relative:
         scores = relative_to(scores, own, slots)
         entry_scores = relative_to(entry_scores, own, slots)
     z = np.zeros(len(scores))
     z[own] = 1
-    return bool(((2 * z - 1) * (entry_scores - scores) <= epsilon * np.abs(scores)).all())
+    most = epsilon if absolute else epsilon * np.abs(scores)
+    return bool(((2 * z - 1) * (entry_scores - scores) <= most).all())
 
 
-@given(seeds, st.booleans(), st.sampled_from([0.0, 0.25, 1.0, 8.0]))
-@settings(max_examples=40)
-def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsilon):
+@given(seeds, st.booleans(), st.booleans(), st.sampled_from([0.0, 0.25, 1.0, 8.0]))
+@settings(max_examples=60)
+def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, absolute, epsilon):
     """Eq. (4), raw and relative; with ε = 0 only entries whose margin is above the least."""
     made = Made(seed)
     m = 5
@@ -124,14 +125,17 @@ def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsil
         for p in made.order[made.ptr[k] : made.ptr[k + 1]]:
             if each[i] == 0 and not made.margins[p] > least[i]:
                 continue
-            if holds(scores[i], made.entry_scores[p], own, made.slots, each[i], relative):
+            if holds(scores[i], made.entry_scores[p], own, made.slots, each[i], relative, absolute):
                 compared = relative_to(scores[i], own, made.slots) if relative else scores[i]
                 slots = np.split(np.abs(compared), made.slots[1:-1])
                 expected[i] = p
                 sums[i] = np.abs(compared)[own].sum() + sum(slot.max() for slot in slots)
+                if absolute:
+                    sums[i] = 2 * len(slots)
                 break
+    limits = readonly(least), readonly(each)
     found, most = first_that_holds(
-        readonly(scores), whole(outputs), made.memory, readonly(least), readonly(each), relative
+        readonly(scores), whole(outputs), made.memory, *limits, relative, absolute
     )
     assert found.tolist() == expected.tolist()
     assert most.tolist() == sums.tolist()
@@ -163,5 +167,6 @@ def test_every_part_must_meet_the_condition(relative):
             readonly(np.array([1e-10])),
             readonly(np.zeros(1)),
             relative,
+            absolute=False,
         )
         assert (found[0] >= 0) == expected, scores

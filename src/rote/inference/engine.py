@@ -166,6 +166,13 @@ class Engine(Checked, ABC):
         """Whether the engine can solve a space."""
         return self.refuses(space) is None
 
+    def warm_starts(self, space: Space) -> bool:
+        """Whether a search of this space goes faster from the duals of an earlier one.
+
+        Then the engine returns `Solutions.duals` where `Context.record` asks for them.
+        """
+        return False
+
     def chain(self, space: Space) -> ChainPlan | None:
         """The space as a chain, where this engine would solve it as one, for compiled learners."""
         return None
@@ -200,6 +207,9 @@ class Wrapper(Engine):
 
     def refuses(self, space: Space) -> str | None:
         return self.inner.refuses(space)
+
+    def warm_starts(self, space: Space) -> bool:
+        return self.inner.warm_starts(space)
 
 
 E = TypeVar("E", bound=Engine)

@@ -384,7 +384,7 @@ class Context:
     gold: IntArray | None = None
     features: FeatureRows | None = field(default=None, repr=False)
     warm: WarmStart | None = field(default=None, repr=False)
-    keys: Sequence[Hashable] | None = field(default=None, repr=False)
+    keys: Sequence[Hashable] | IntArray | None = field(default=None, repr=False)
     record: bool = False
 
     def rows(self, index: Index) -> Context:
@@ -397,7 +397,7 @@ class Context:
             gold=None if gold is None else readonly(gold[_rows_at(index, len(gold))]),
             features=None if self.features is None else self.features.rows(index),
             warm=None if self.warm is None else self.warm.rows(index),
-            keys=None if keys is None else [keys[i] for i in _rows_at(index, len(keys))],
+            keys=None if keys is None else [keys[i] for i in _rows_at(index, len(keys)).tolist()],
         )
 
     def without_gold(self) -> Context:

@@ -11,5 +11,5 @@ cdef class Memory(Bundle):
     cdef readonly Ints ptr, order
 
 cdef bint may_be_taken(Flags2 closed, Int i, Ints2 parts, Int k, Int variables) noexcept nogil
-cdef bint holds(Floats2 scores, Int i, Memory memory, Int k, Int p, double epsilon, Bool relative) noexcept nogil
+cdef bint holds(Floats2 scores, Int i, Memory memory, Int k, Int p, double epsilon, Bool relative, Bool absolute) noexcept nogil
 cdef double worth_more(Floats2 scores, Int i, Memory memory, Int k, Bool relative) noexcept nogil

@@ -67,17 +67,24 @@ class Memory(Bundle):
 
 
 def first_that_holds(
-    scores: Floats2, outputs: Ints, memory: Memory, least: Floats, epsilon: Floats, relative: Bool
+    scores: Floats2,
+    outputs: Ints,
+    memory: Memory,
+    least: Floats,
+    epsilon: Floats,
+    relative: Bool,
+    absolute: Bool,
 ) -> tuple[IntArray, FloatArray]:
     """For each input q, the first entry p that has output y = ``outputs[i]`` and meets eq. (4).
 
         (2 z_p - 1) (c_p - c_q) <= ε |c_q|      in every part
 
     where z_p is 1 for the parts of y; ``relative`` compares scores less that of y's own part in
-    the same slot. With ε = 0, entries whose margin is not above ``least`` are passed over.
+    the same slot, and ``absolute`` compares with ε alone. With ε = 0, entries whose margin is not
+    above ``least`` are passed over.
 
     Returns the entries, -1 for none, and the most that any output can be worth more than y, over
-    ε: Σ_slots |c_q(y)| + max |c_q|.
+    ε: Σ_slots |c_q(y)| + max |c_q|, or Σ_slots 2.
     """
     m = scores.shape[0]
     expect("scores", "columns", memory.scores.shape[1], scores.shape[1])
@@ -96,15 +103,24 @@ def first_that_holds(
                 p = memory.order[at]
                 if epsilon[i] == 0.0 and memory.margins[p] <= least[i]:
                     continue
-                if holds(scores, i, memory, k, p, epsilon[i], relative):
+                if holds(scores, i, memory, k, p, epsilon[i], relative, absolute):
                     found[i] = p
-                    sums[i] = worth_more(scores, i, memory, k, relative)
+                    sums[i] = 2.0 * (memory.slots.shape[0] - 1)
+                    if not absolute:
+                        sums[i] = worth_more(scores, i, memory, k, relative)
                     break
     return np.asarray(found), np.asarray(sums)
 
 
 def holds(
-    scores: Floats2, i: Int, memory: Memory, k: Int, p: Int, epsilon: float, relative: Bool
+    scores: Floats2,
+    i: Int,
+    memory: Memory,
+    k: Int,
+    p: Int,
+    epsilon: float,
+    relative: Bool,
+    absolute: Bool,
 ) -> bool:
     """Whether entry p, whose output is k, meets the condition for input i."""
     for s in range(memory.slots.shape[0] - 1):
@@ -116,7 +132,7 @@ def holds(
             change: float = new - (memory.scores[p, part] - zero_p)
             if part == own:
                 change = -change
-            if change > epsilon * abs(new):
+            if change > (epsilon if absolute else epsilon * abs(new)):
                 return False
     return True
 

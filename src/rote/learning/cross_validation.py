@@ -41,7 +41,7 @@ from rote.model.dataset import check_many
 from rote.settings import Setting as Checks
 from rote.settings import check, number, one_of, whole
 from rote.tasks.task import Task
-from rote.types import AnyArray
+from rote.types import AnyArray, readonly
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -289,6 +289,8 @@ class _Bench:
                 prepared = prepare(
                     self.task, xs, ys, allow_infeasible_gold=self.allow_infeasible_gold
                 )
+            # An example has one name in all folds, so that what is remembered of it is found.
+            prepared = replace(prepared, keys=readonly(np.array(places)))
             if len(self._prepared) < KEPT:
                 self._prepared[fold] = prepared
         return prepared

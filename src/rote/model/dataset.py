@@ -8,7 +8,7 @@ need not look at all of an input, vectors are worked out when they are first ask
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
@@ -23,7 +23,7 @@ from rote.model.batch import Batch, within_memory
 from rote.model.layout import Layout
 from rote.model.vectors import TOGETHER, BatchScores, EagerVectors, LazyVectors, blame_one
 from rote.tasks.task import Frame, Task, check_frame, check_task, labels_of
-from rote.types import AnyArray, FloatArray, readonly
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 NOTHING = object()  # where inputs or outputs have come to an end
 
@@ -42,12 +42,15 @@ class Dataset:
         The examples, those of one frame in one batch.
     count
         How many examples there are.
+    keys
+        What each example is called where engines remember it; its number, if nothing else is said.
     """
 
     layout: Layout
     source: Vectors | LazyVectors
     groups: tuple[Batch, ...]
     count: int
+    keys: IntArray | None = None
 
     def __len__(self) -> int:
         return self.count
@@ -92,8 +95,9 @@ class Dataset:
             raise
 
     def context(self, group: Batch) -> Context:
-        """What engines may know of the examples of a group: gold outputs and feature vectors."""
-        return Context(group.gold, self.features(group))
+        """What engines may know of the examples of a group: gold, feature vectors and keys."""
+        keys = group.members if self.keys is None else readonly(self.keys[group.members])
+        return Context(group.gold, self.features(group), keys=keys)
 
     def question(
         self, weights: FloatArray, group: Batch, *, lazy: bool = False
@@ -104,7 +108,10 @@ class Dataset:
         """
         if lazy and isinstance(self.source, LazyVectors) and not group.frame.global_features:
             return LazyProblem(BatchScores(self.source, group, weights)), NO_CONTEXT
-        return self.problem(weights, group), self.context(group).without_gold()
+        context = replace(self.context(group), gold=None)
+        if self.keys is None:  # a number says nothing beyond its dataset
+            context = replace(context, keys=None)
+        return self.problem(weights, group), context
 
     @cached_property
     def places(self) -> tuple[tuple[Batch, int], ...]:

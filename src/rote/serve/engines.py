@@ -1,6 +1,6 @@
 """What a service answers with, by name, and what it goes on learning.
 
-amortized   `Amortized` around the model's own engine: equal scores first, then duals
+amortized   `Amortized` around the model's own engine: warm starts, or duals and equal scores
 speedup     `Amortized` around a `LearnedBeam` that learns from the model's own engine while it
             serves; nothing is tested but equal scores, so that it meets every new input
 an engine   that engine alone, without any memory
@@ -11,7 +11,7 @@ here, and what is solved is always remembered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -24,15 +24,15 @@ from rote.inference import Engine
 from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import find
 from rote.inference.stores import open_store
-from rote.inference.wrappers.amortized import Amortized, EqualScores, LagrangianCertificate
+from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.wrappers.amortized.certificates import Certificate
 from rote.model import Model
 from rote.model.files import DESCRIPTION
 from rote.serve.service import Limits, Service, served
 
 AMORTIZED, SPEEDUP = "amortized", "speedup"
-CERTIFICATES: Mapping[str, Certificate | Sequence[Certificate]] = MappingProxyType(
-    {AMORTIZED: (EqualScores(), LagrangianCertificate()), SPEEDUP: EqualScores()}
+CERTIFICATES: Mapping[str, str | Certificate] = MappingProxyType(
+    {AMORTIZED: "auto", SPEEDUP: EqualScores()}
 )
 SHARE = 0.05  # of the inputs that a LearnedBeam learns from
 

@@ -326,7 +326,7 @@ def test_under_a_limit_values_rise_and_bounds_fall(extras, monkeypatch):
     space = built(30, combinations(range(30), 2), labels="abc")
     problem = Problem(space, np.random.default_rng(0).normal(size=(1, space.parts)))
     seen = []
-    found = within(1.0, problem, seen.append)
+    found = within(1.0, problem, watch=seen.append)
     assert found.status[0] == Status.FEASIBLE
     values, bounds = [each.value[0] for each in seen], [each.bound[0] for each in seen]
     assert (np.diff(values) >= 0).all()
@@ -339,7 +339,7 @@ def test_where_branch_and_bound_finds_no_output_propagation_does(monkeypatch):
     monkeypatch.setattr(module, "FIRST_SHARE", 1e-9)
     space, scores, _ = few_of_many()
     seen = []
-    within(0.3, Problem(space, scores[:1]), seen.append)
+    within(0.3, Problem(space, scores[:1]), watch=seen.append)
     assert space.holds(seen[-1].labels).all()
 
 

@@ -13,10 +13,10 @@ from rote.inference.stores.base import sealed
 from rote.inference.stores.export import export
 from rote.inference.stores.memory import MemoryStore
 from rote.inference.stores.sqlite import SqliteStore
-from rote.inference.wrappers.amortized.solution_cache import Entry
+from rote.inference.wrappers.amortized.entries import Entry
 
 ENTRY = Entry(
-    np.array([1, 0]), np.array([0.1, -2.0, 3.5]), np.array([1 / 3]), np.array([]), margin=0.25
+    np.array([1, 0]), np.array([0.1, -2.0, 3.5]), np.array([1 / 3]), np.array([]), 0.25, 0.5
 )
 RECORD = {
     "labels": [1, 0],
@@ -24,6 +24,7 @@ RECORD = {
     "messages": [1 / 3],
     "multipliers": [],
     "margin": 0.25,
+    "gap": 0.5,
 }
 
 
@@ -41,34 +42,34 @@ def lines(path):
 
 
 def test_each_entry_is_a_line_to_the_last_bit(store, tmp_path):
-    store.append("2-b", [blob(ENTRY, "2-b")])
-    store.append("2-a", [blob(ENTRY, "2-a"), blob(ENTRY._replace(margin=1.0), "2-a")])
+    store.append("3-b", [blob(ENTRY, "3-b")])
+    store.append("3-a", [blob(ENTRY, "3-a"), blob(ENTRY._replace(margin=1.0), "3-a")])
     assert export(store, tmp_path / "all.jsonl") == (3, 0)
     assert lines(tmp_path / "all.jsonl") == [
-        {"log": "2-a", **RECORD},
-        {"log": "2-a", **RECORD, "margin": 1.0},
-        {"log": "2-b", **RECORD},
+        {"log": "3-a", **RECORD},
+        {"log": "3-a", **RECORD, "margin": 1.0},
+        {"log": "3-b", **RECORD},
     ]
 
 
 def test_numbers_that_are_not_finite_become_null(store, tmp_path):
     odd = ENTRY._replace(margin=math.inf, messages=np.array([-math.inf, 1.0]))
-    store.append("2-a", [blob(odd, "2-a")])
+    store.append("3-a", [blob(odd, "3-a")])
     export(store, tmp_path / "all.jsonl")
     (record,) = lines(tmp_path / "all.jsonl")
     assert (record["margin"], record["messages"]) == (None, [None, 1.0])
 
 
 def test_damaged_blobs_are_counted_and_left_out(store, tmp_path):
-    whole = blob(ENTRY, "2-a")
-    store.append("2-a", [b"", whole[:-1], whole, bytes([whole[0] ^ 1]) + whole[1:], b"x" * 100])
+    whole = blob(ENTRY, "3-a")
+    store.append("3-a", [b"", whole[:-1], whole, bytes([whole[0] ^ 1]) + whole[1:], b"x" * 100])
     assert export(store, tmp_path / "all.jsonl") == (1, 4)
     assert len(lines(tmp_path / "all.jsonl")) == 1
 
 
 def test_answers_of_a_service_are_no_damaged_entries(store, tmp_path):
     store.append("answers-2-a", [b"an answer"])
-    store.append("2-a", [blob(ENTRY, "2-a")])
+    store.append("3-a", [blob(ENTRY, "3-a")])
     assert export(store, tmp_path / "all.jsonl") == (1, 0)
 
 
@@ -87,7 +88,7 @@ def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
 def test_a_store_is_not_replaced_by_what_it_remembers(tmp_path):
     path = tmp_path / "a.sqlite"
     with SqliteStore(path) as there:
-        there.append("2-b", [blob(ENTRY, "2-b")])
+        there.append("3-b", [blob(ENTRY, "3-b")])
         with pytest.raises(DataError, match="is the store itself, and is left as it is"):
             export(there, path)
         assert export(there, tmp_path / "b.jsonl").entries == 1

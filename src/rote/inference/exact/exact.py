@@ -84,6 +84,9 @@ class Exact(Engine):
             choice(space) is None and not is_dense(space) and MessagePassing().accepts(space)
         )
 
+    def warm_starts(self, space: Space) -> bool:
+        return choice(space) is None and MessagePassing().accepts(space)
+
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
         return None if chosen is None else chosen.chain(space)

@@ -58,6 +58,9 @@ class MessagePassing(Engine):
             return None
         return "MessagePassing takes tables over two variables alone; use Exact or BranchAndBound"
 
+    def warm_starts(self, space: Space) -> bool:
+        return True
+
     def answer(self, problem: Problem, context: Context) -> Solutions:
         found, left = self.attempt(problem, context)
         if not len(left.rows):

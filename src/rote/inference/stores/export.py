@@ -16,7 +16,9 @@ import numpy as np
 
 from rote.errors import DataError
 from rote.inference.stores.base import Store, unsealed
-from rote.inference.wrappers.amortized.solution_cache import LOG_PREFIX, Entry
+from rote.inference.wrappers.amortized.entries import Entry
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
+from rote.inference.wrappers.amortized.warm_starts import WarmStarts
 from rote.io.atomic import write_whole
 
 
@@ -36,7 +38,8 @@ def export(store: Store, path: str | Path) -> Exported:
     found = {True: 0, False: 0}
 
     def lines() -> Iterator[bytes]:
-        for log in sorted(log for log in store.info() if log.startswith(LOG_PREFIX)):
+        prefixes = SolutionCache.prefix, WarmStarts.prefix
+        for log in sorted(log for log in store.info() if log.startswith(prefixes)):
             for blob in store.read(log)[0]:
                 entry = Entry.decoded(unsealed(blob, log))
                 found[entry is not None] += 1

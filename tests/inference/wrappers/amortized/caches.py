@@ -26,5 +26,6 @@ def put(
         messages,
         multipliers,
         np.broadcast_to(np.asarray(margins, dtype=np.float64), m),
+        np.zeros(m),
         by_engine=np.broadcast_to(np.asarray(by_engine), m),
     )

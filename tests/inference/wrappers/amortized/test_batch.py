@@ -154,7 +154,7 @@ def test_duals_are_kept_also_of_inputs_that_are_not_answered():
     batch = batch_of(cache, scores, LagrangianCertificate(sweeps=1, failures=0))
     batch.test()
     assert not batch.taken.all()
-    assert batch.messages.any(axis=1).all()
+    assert batch.duals.messages.any(axis=1).all()
 
 
 @pytest.mark.parametrize("sign", [1, -1])

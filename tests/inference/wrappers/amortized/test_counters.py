@@ -16,8 +16,8 @@ from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import Judge
 
-EARLIER = Counters(10, 4, {"duals": 5, "same": 1}, 2, 3, 1, 0.5, 0.25, 2.0)
-LATER = Counters(17, 6, {"duals": 9, "same": 1, "margin": 1}, 2, 4, 1, 0.75, 0.5, 3.0)
+EARLIER = Counters(10, 4, {"duals": 5, "same": 1}, 2, 3, 1, 0.5, 0.25, 2.0, 5, 1, 4)
+LATER = Counters(17, 6, {"duals": 9, "same": 1, "margin": 1}, 2, 4, 1, 0.75, 0.5, 3.0, 9, 2, 6)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def moving(space, steps=6, inputs=10, seed=0, repeats=False):
 
 def test_a_difference_is_what_happened_between():
     between = LATER - EARLIER
-    assert between == Counters(7, 2, {"duals": 4, "margin": 1}, 0, 1, 0, 0.25, 0.25, 3.0)
+    assert between == Counters(7, 2, {"duals": 4, "margin": 1}, 0, 1, 0, 0.25, 0.25, 3.0, 4, 1, 2)
     assert EARLIER + between == LATER
 
 
@@ -78,7 +78,7 @@ def test_stats_grow_and_what_was_read_from_them_does_not():
 
 # -- what an engine counts -------------------------------------------------------------------
 
-CERTIFICATES = ["auto", "condition", "relative", "duals", "margin", "none"]
+CERTIFICATES = ["auto", "condition", "algorithm 1", "relative", "duals", "margin", "none"]
 
 
 @pytest.mark.parametrize("certificate", CERTIFICATES)

@@ -1,6 +1,7 @@
 """Amortized inference: what earlier answers prove about the next one."""
 
 from rote.inference.wrappers.amortized.certificates import (
+    Algorithm1,
     EqualScores,
     LagrangianCertificate,
     Margin,
@@ -10,6 +11,7 @@ from rote.inference.wrappers.amortized.counters import Counters
 from rote.inference.wrappers.amortized.engine import Amortized
 
 __all__ = [
+    "Algorithm1",
     "Amortized",
     "Counters",
     "EqualScores",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from rote.inference.engine import Engine
+from rote.inference.engine import Capability, Engine
+from rote.inference.exact.duals import Duals
 from rote.inference.exact.kbest import bound_of_others
-from rote.inference.problem import Context
+from rote.inference.problem import Context, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.wrappers.amortized.certificates import (
+    Algorithm1,
     Certificate,
     EqualScores,
     LagrangianCertificate,
     Margin,
     Query,
+    Reuse,
     ScoreCondition,
 )
-from rote.types import AnyArray, BoolArray, IntArray, readonly
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 
 class Batch:
@@ -24,6 +29,7 @@ class Batch:
 
     ``taken`` says which a certificate has answered, and ``solved`` are those that the inner engine
     was asked. ``entries`` are those of the cache that were of use or hold the answer, or -1.
+    ``reuse`` says what memory did for each.
     """
 
     def __init__(
@@ -41,9 +47,10 @@ class Batch:
         self.status = np.full(m, Status.TIMED_OUT.value)
         self.source = np.full(m, FoundBy.CACHE.value)
         self.margin = np.full(m, -np.inf)  # the value of every other output is less by so much
-        self.messages = np.zeros((m, cache.dual_sizes[0]))
-        self.multipliers = np.zeros((m, cache.dual_sizes[1]))
+        self.duals: Duals | None = None
+        self.incumbents: IntArray | None = None  # the best outputs that certificates came to
         self.entries = np.full(m, -1, dtype=np.int64)
+        self.reuse = np.full(m, Reuse.COLD.value)
         self.new: BoolArray = np.zeros(m, dtype=np.bool_)  # worth an entry of its own
         self.largest_m = 0.0
 
@@ -70,34 +77,48 @@ class Batch:
     def test_one(self, rows: IntArray, certificate: Certificate, asked: Query) -> int:
         """Enter what a certificate says of some inputs; returns how many it answers."""
         proofs = certificate.test(asked)
-        if proofs.messages is not None and proofs.multipliers is not None:
-            self.messages[rows] = proofs.messages
-            self.multipliers[rows] = proofs.multipliers
+        if proofs.duals is not None:
+            self._enter_duals(rows, proofs.duals)
+            if self.incumbents is None:
+                self.incumbents = np.full_like(self.labels, -1)
+            self.incumbents[rows] = proofs.labels
         hit = np.flatnonzero(proofs.taken)
         if not len(hit):
             return 0
-        where, epsilon = rows[hit], asked.epsilon[hit]
+        where, used = rows[hit], proofs.entries[hit]
+        bound, epsilon, gap = proofs.bound[hit], asked.epsilon[hit], np.zeros(len(hit))
         value = asked.cache.space.known_value(asked.problem.scores, proofs.labels)[hit]
-        bound = proofs.bound[hit]
         sure = (proofs.margin > asked.problem.ties)[hit] | (epsilon == 0)
-        sure |= isinstance(certificate, EqualScores)
+        if isinstance(certificate, EqualScores | Algorithm1):
+            gap = asked.cache.gaps[used]
+            sure = (gap == 0) & ((epsilon == 0) | isinstance(certificate, EqualScores))
         self.taken[where] = True
         self.labels[where] = proofs.labels[hit]
         self.value[where] = value
         self.bound[where] = np.where(sure, value, np.maximum(bound, value))
         self.status[where] = np.where(sure, Status.OPTIMAL, Status.FEASIBLE)
         self.margin[where] = proofs.margin[hit]
-        self.entries[where] = used = proofs.entries[hit]
+        self.entries[where] = used
+        self.reuse[where] = Reuse.REUSED if proofs.reuse is None else proofs.reuse[hit]
         asked.cache.use(used[used >= 0])
         # What equal scores or a margin prove, the entry proves that has them.
         self.new[where] = sure & isinstance(certificate, ScoreCondition | LagrangianCertificate)
         if isinstance(certificate, LagrangianCertificate):
             self.source[where] = FoundBy.CERTIFICATE
-        elif isinstance(certificate, ScoreCondition):
-            off = ~sure & (value > 0)
-            theirs = (bound - value)[off] / epsilon[off] / value[off]  # M of Theorem 1
+        elif isinstance(certificate, ScoreCondition | Algorithm1):
+            self.new[where] |= isinstance(certificate, Algorithm1)
+            off = ~sure & (value > 0) & (epsilon > 0)
+            theirs = (bound - value - gap)[off] / epsilon[off] / value[off]  # M of Theorem 1
             self.largest_m = max(self.largest_m, float(theirs.max(initial=0.0)))
         return len(hit)
+
+    def _enter_duals(self, rows: IntArray, duals: Duals) -> None:
+        if self.duals is None:
+            messages, multipliers = self.query.cache.dual_sizes
+            m = len(self.query)
+            self.duals = Duals(np.zeros((m, messages)), np.zeros((m, multipliers)))
+        self.duals.messages[rows] = duals.messages
+        self.duals.multipliers[rows] = duals.multipliers
 
     def solve(self, inner: Engine) -> None:
         """Ask the inner engine for what is left; equal questions once."""
@@ -119,8 +140,17 @@ class Batch:
         for column, theirs in zip(self._columns, found.arrays, strict=True):
             column[left] = theirs
 
+    def start(self, inner: Engine) -> None:
+        """Give the inner engine outputs to start from, where it takes some."""
+        if self.incumbents is None or Capability.WARM_STARTS not in inner.supports:
+            return
+        incumbents = readonly(self.incumbents)
+        self.context = replace(self.context, warm=WarmStart(incumbents))
+        remembered = (self.query.starts >= 0) & (incumbents[:, 0] >= 0)
+        self.reuse[remembered & ~self.taken] = Reuse.WARM
+
     def remember(self, inner: Engine, *, find_margins: bool) -> tuple[int, int]:
-        """Put what is proved into the cache; how many outputs are new, and margins were sought.
+        """Put what is known into the cache; how many outputs are new, and margins were sought.
 
         Problems with closed labels are of another feasible set, and are not remembered.
         """
@@ -132,27 +162,44 @@ class Batch:
         if len(found):
             numbers[found], new = cache.numbers(readonly(self.labels[found]))
         if problem.closed is None and self.certificates:
-            solved = self.solved[self.status[self.solved] == Status.OPTIMAL]
+            solved = self.solved[self.labels[self.solved, 0] >= 0]
+            best = solved[self.status[solved] == Status.OPTIMAL]
             compares = any(isinstance(each, ScoreCondition | Margin) for each in self.certificates)
-            if compares and find_margins and len(solved):
-                searched = self._find_margins(inner, solved)
+            if compares and find_margins and len(best):
+                searched = self._find_margins(inner, best)
             by_engine = np.zeros(len(problem), dtype=np.bool_)
             by_engine[solved] = True
             rows = np.flatnonzero(by_engine | self.new)
+            duals = self.duals or Duals(*(np.zeros((len(problem), n)) for n in cache.dual_sizes))
+            gaps: FloatArray = np.maximum(self.bound - self.value, np.finfo(float).tiny)
+            gaps[self.status == Status.OPTIMAL] = 0.0
             entries[rows] = cache.put(
-                # Duals are best when they are new; of scores, the more are known the better.
-                np.where(compares, -1, self.query.starts[rows]),
+                self._places(rows, by_engine[rows], compares),
                 numbers[rows],
                 problem.scores[rows],
-                self.messages[rows],
-                self.multipliers[rows],
+                duals.messages[rows],
+                duals.multipliers[rows],
                 # Margins are known up to a tie; less two of them, they are safe to compare.
                 self.margin[rows] - 2 * problem.ties[rows],
+                gaps[rows],
                 by_engine=by_engine[rows],
             )
             cache.keep(entries[solved])
         self.entries = entries
+        if self.context.keys is not None:
+            cache.name(self.context.keys, entries)
         return new, searched
+
+    def _places(self, rows: IntArray, by_engine: BoolArray, compares: bool) -> IntArray:
+        """The rows of the cache that answers are written to; -1 is a new one.
+
+        Duals are best when they are new, and of scores the more are known the better. What an
+        engine has answered is not written over.
+        """
+        cache, own = self.query.cache, self.query.starts[rows]
+        free = (own >= 0) & ~by_engine & (not compares)
+        free[free] = ~cache.by_engine[own[free]]
+        return np.where(free, own, -1)
 
     def _find_margins(self, inner: Engine, solved: IntArray) -> int:
         """Margins of solved problems; how many were searched for.

@@ -6,7 +6,8 @@ is proved better than any other by more than a tie, or the first of those within
 so that it is the one every exact engine returns. With ε > 0 an output is taken that may be worse
 than the best by a stated amount.
 
-*Same.* c_q = c_p: engines answer the same question in the same way.
+*Same.* c_q = c_p: engines answer the same question in the same way. The answer of an approximate
+engine comes back with what was known of it.
 
 *Condition* (eq. 4 of Chang et al. 2015). If (2 z_p - 1)(c_p - c_q) <= ε |c_q| in every part, then
 for any y, summing over the parts in which y and y_p differ,
@@ -16,6 +17,12 @@ for any y, summing over the parts in which y and y_p differ,
 and the first difference on the right is at most minus the margin of p. With S = Σ_slots
 (|c_q(y_p)| + max |c_q|), no value is above c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
 y_p is a 1 / (1 + M ε)-approximation (Theorem 1).
+
+Algorithm 1 of the paper takes y_p without asking for its margin, so of outputs with equal values
+it may give another than the engine would; and it stores what it takes as if it had been solved.
+Here an entry also has a gap, by which y_p may be below the best of p: it is added to the bound for
+q, and so no guarantee is lost along a row of such answers. Srikumar et al. (2012) compare with ε
+itself in place of ε |c_q|; then S is twice the number of slots.
 
 *Relative condition.* Adding a constant to all labels of a variable (or all tuples of a factor)
 changes no comparison between outputs, and so the same holds for scores less that of y_p's own part
@@ -35,21 +42,31 @@ needs no tight relaxation of p or q, only one of d.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 
+from rote.inference.exact.duals import Duals
 from rote.inference.exact.search import first_of_equals
 from rote.inference.problem import Problem
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.kernels.bundles import DualRows, Questions
 from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.kernels.dual.certificates import certify
-from rote.types import BoolArray, FloatArray, IntArray, readonly
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 ROUNDING = 0.01  # of a tie: what bounds and values may differ by where they are the same
+
+
+class Reuse(IntEnum):
+    """What memory did for an answer."""
+
+    REUSED = 0  # proved by one pass over what is remembered
+    WARM = 1  # finished from a remembered start
+    COLD = 2  # solved from nothing, by whatever code
 
 
 @dataclass
@@ -70,6 +87,13 @@ class Query:
             part.__dict__["remembered"] = self.remembered[index]
         return part
 
+    @property
+    def initials(self) -> IntArray:
+        """The outputs of entries that may be similar; -1 without one, or if labels are closed."""
+        starts = self.starts
+        numbers = np.where(starts >= 0, self.cache.output_of[starts], -1)
+        return _allowed(self, _outputs(self.cache, numbers))
+
     @cached_property
     def remembered(self) -> IntArray:
         """The best output in the cache for each input, by number (eq. 9); -1 where none is."""
@@ -89,8 +113,14 @@ class CertificateResult(NamedTuple):
     bound: FloatArray
     margin: FloatArray  # the value of every other output is less by so much at least
     entries: IntArray  # what was of use, or -1
-    messages: FloatArray | None = None
-    multipliers: FloatArray | None = None
+    duals: Duals | None = None
+    reuse: IntArray | None = None  # codes of `Reuse`; None: all from memory
+
+    @property
+    def arrays(self) -> list[AnyArray]:
+        """All that there are."""
+        duals = () if self.duals is None else (self.duals.messages, self.duals.multipliers)
+        return [array for array in (*self[:5], *duals, self.reuse) if array is not None]
 
 
 class Certificate(Protocol):
@@ -117,7 +147,8 @@ class EqualScores:
         value = cache.space.known_value(asked.problem.scores, labels)
         known = rows >= 0
         margin = np.where(known, cache.margins[rows], -np.inf)
-        return CertificateResult(known, labels, np.where(known, value, np.inf), margin, rows)
+        bound = value + np.where(known, cache.gaps[rows], 0.0)
+        return CertificateResult(known, labels, np.where(known, bound, np.inf), margin, rows)
 
 
 @dataclass(frozen=True)
@@ -137,30 +168,58 @@ class ScoreCondition:
         return "relative condition" if self.relative else "condition"
 
     def test(self, asked: Query) -> CertificateResult:
-        cache, scores = asked.cache, asked.problem.scores
-        if not cache.count:
-            return _none(asked)
-        entries, sums = first_that_holds(
-            scores,
-            readonly(asked.remembered),
-            Memory(
-                cache.parts,
-                cache.space.starts,
-                readonly(cache.scores),
-                readonly(cache.margins),
-                *cache.groups,
-            ),
-            asked.problem.ties,
-            readonly(asked.epsilon),
-            self.relative,
-        )
-        taken = entries >= 0
-        labels = _outputs(cache, np.where(taken, asked.remembered, -1))
-        value = cache.space.known_value(scores, labels)
-        bound = np.where(taken, value + asked.epsilon * sums, np.inf)
-        exact = taken & (asked.epsilon == 0)
-        margin = np.where(exact, cache.margins[entries], -np.inf)
-        return CertificateResult(taken, labels, bound, margin, entries)
+        return _condition(asked, asked.cache.margins, relative=self.relative)
+
+
+@dataclass(frozen=True)
+class Algorithm1:
+    """Algorithm 1 of Chang et al. (2015): eq. (9), then eq. (4), and every answer is stored.
+
+    Of outputs with equal values it may return another than the engine inside would.
+
+    Parameters
+    ----------
+    absolute
+        Compare scores with ε itself, as Srikumar et al. (2012) do, in place of ε |score|.
+    """
+
+    absolute: bool = False
+
+    @property
+    def name(self) -> str:
+        return "absolute condition" if self.absolute else "algorithm 1"
+
+    def test(self, asked: Query) -> CertificateResult:
+        any_margin = np.full(len(asked.cache.margins), np.inf)
+        return _condition(asked, any_margin, absolute=self.absolute)
+
+
+def _condition(
+    asked: Query, margins: FloatArray, *, relative: bool = False, absolute: bool = False
+) -> CertificateResult:
+    """What eq. (4) says, with the best remembered output."""
+    cache, scores = asked.cache, asked.problem.scores
+    if not cache.count:
+        return _none(asked)
+    memory = Memory(
+        cache.parts, cache.space.starts, readonly(cache.scores), readonly(margins), *cache.groups
+    )
+    entries, sums = first_that_holds(
+        scores,
+        readonly(asked.remembered),
+        memory,
+        asked.problem.ties,
+        readonly(asked.epsilon),
+        relative,
+        absolute,
+    )
+    taken = entries >= 0
+    labels = _outputs(cache, np.where(taken, asked.remembered, -1))
+    value = cache.space.known_value(scores, labels)
+    bound = value + asked.epsilon * sums + np.where(taken, cache.gaps[entries], 0.0)
+    exact = taken & (asked.epsilon == 0)
+    margin = np.where(exact, cache.margins[entries], -np.inf)
+    return CertificateResult(taken, labels, np.where(taken, bound, np.inf), margin, entries)
 
 
 @dataclass(frozen=True)
@@ -187,16 +246,15 @@ class LagrangianCertificate:
         left = np.flatnonzero(~found.taken & (starts >= 0))
         if len(left):
             again = self._from(asked.rows(left), np.full(len(left), -1), readonly(initials[left]))
-            for old, new in zip(found, again, strict=True):
-                assert old is not None
-                assert new is not None
-                old[left[again.taken]] = new[again.taken]
+            proved = left[again.taken]
+            for old, new in zip(found.arrays, again.arrays, strict=True):
+                old[proved] = new[again.taken]
         return found._replace(labels=readonly(found.labels))
 
     def _from(self, asked: Query, starts: IntArray, initials: IntArray) -> CertificateResult:
         """What is proved beginning with the duals of some entries, or with none."""
         cache, problem = asked.cache, asked.problem
-        labels, bound, margin, _, duals = certify(
+        labels, bound, margin, sweeps, duals = certify(
             problem.questions,
             initials,
             readonly(starts),
@@ -219,8 +277,9 @@ class LagrangianCertificate:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        messages, multipliers = duals.messages, duals.multipliers
-        return CertificateResult(taken, labels, bound, margin, starts.copy(), messages, multipliers)
+        reuse = np.where(starts < 0, Reuse.COLD, np.where(sweeps > 0, Reuse.WARM, Reuse.REUSED))
+        known = Duals(duals.messages, duals.multipliers)
+        return CertificateResult(taken, labels, bound, margin, starts.copy(), known, reuse)
 
     @staticmethod
     def _begin(asked: Query) -> tuple[IntArray, IntArray]:
@@ -233,8 +292,7 @@ class LagrangianCertificate:
             starts = starts.copy()
             best = asked.rows(unnamed).remembered
             starts[unnamed] = np.where(best >= 0, cache.entry_of_output[best], -1)
-        initials = np.where(starts >= 0, cache.output_of[starts], -1)
-        return starts, _allowed(asked, _outputs(cache, initials))
+        return starts, replace(asked, starts=starts).initials
 
 
 @dataclass(frozen=True)
@@ -295,6 +353,8 @@ class Margin:
 CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
     "auto": (LagrangianCertificate(), EqualScores()),
     "condition": (ScoreCondition(), EqualScores()),
+    "algorithm 1": (Algorithm1(),),
+    "absolute": (Algorithm1(absolute=True),),
     "relative": (ScoreCondition(relative=True), EqualScores()),
     "duals": (LagrangianCertificate(),),
     "margin": (Margin(), EqualScores()),

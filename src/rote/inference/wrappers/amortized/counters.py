@@ -35,6 +35,12 @@ class Counters:
         Time in the inner engine.
     largest_m
         The largest M of Theorem 1 among outputs taken by a condition.
+    reused
+        Inputs whose answer one pass over what is remembered has proved.
+    warm
+        Inputs finished from a remembered start, by the inner engine or by dual ascent.
+    cold
+        Inputs solved from nothing, by whatever code. The three add up to the queries.
     maxima
         After how many queries each M came that no later one reached: what a difference needs.
     """
@@ -48,6 +54,9 @@ class Counters:
     testing_seconds: float = 0.0
     solving_seconds: float = 0.0
     largest_m: float = 0.0
+    reused: int = 0
+    warm: int = 0
+    cold: int = 0
     maxima: tuple[tuple[int, float], ...] = field(default=(), repr=False, compare=False)
 
     def __add__(self, other: Counters) -> Counters:

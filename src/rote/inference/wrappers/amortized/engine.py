@@ -4,9 +4,10 @@ Inputs of a batch go through the certificates in turn; what none of them settles
 engine, and its answers are remembered. With ``epsilon=0`` and an exact inner engine, the answers
 are the same as without the wrapper, to the last bit.
 
-Learners ask about the same examples again and again, in the same order. So when a batch has as
-many inputs as the one before it in the same space, each input is first compared with what came in
-its place then, before the whole cache is looked through.
+A question may have a name (`Context.keys`): learners name the example. Then it is first compared
+with its own last answer, before the cache is looked through. Where the inner engine takes duals to
+start from (`Engine.warm_starts`), nothing is proved beforehand: it is given the output and the
+duals of that answer, or of a similar problem, and proves by itself, in a sweep or two.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from rote.inference.solutions import Solutions
 from rote.inference.stores.base import Store
 from rote.inference.wrappers.amortized.admission import Budget
 from rote.inference.wrappers.amortized.batch import Batch
-from rote.inference.wrappers.amortized.certificates import CERTIFICATES, Certificate, Query, chosen
+from rote.inference.wrappers.amortized.certificates import (
+    CERTIFICATES,
+    Certificate,
+    Query,
+    chosen,
+)
 from rote.inference.wrappers.amortized.counters import AmortizedStats, Counters
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache, SolutionCaches
 from rote.inference.wrappers.decomposed import Decomposed
@@ -81,8 +87,10 @@ class Amortized(Wrapper):
     store
         Keeps solved problems beyond the process and shares them with others.
     certificate
-        One of "auto" (duals, then equal scores: the best exact combination), "condition",
-        "relative", "duals", "margin", "none", or certificates of your own choice, tried in order.
+        One of "auto" (warm starts where the inner engine takes them, and else duals and equal
+        scores: the best exact combination), "algorithm 1" and "absolute" (as the papers print
+        them), "condition", "relative", "duals", "margin", "none", or certificates of your own
+        choice, tried in order.
     epsilon
         Above 0, outputs are taken that may be that much worse, relative to their value (with a
         condition: see Theorem 1).
@@ -159,6 +167,8 @@ class Amortized(Wrapper):
             return self._untested(problem, context)
         if not space.variables:
             return self._undecided(problem, context)
+        if self.certificate == "auto" and self.epsilon == 0 and self.inner.warm_starts(space):
+            return self._warm(problem, context)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
         policy, chunks, start = self._state.budget.policy(space), [], 0
@@ -197,7 +207,7 @@ class Amortized(Wrapper):
         took, m, state = perf_counter() - start, len(problem), self._state
         with state.caches.lock:
             state.budget.policy(problem.space).enter_solved(m, took)
-        state.stats.add(queries=m, solver_calls=m, bypassed=m, solving_seconds=took)
+        state.stats.add(queries=m, cold=m, solver_calls=m, bypassed=m, solving_seconds=took)
         return solutions
 
     def _undecided(self, problem: Problem, context: Context) -> Solutions:
@@ -205,26 +215,65 @@ class Amortized(Wrapper):
         if not chosen(self.certificate):
             return self._untested(problem, context)
         solutions = self.inner.answer(problem, context)
-        self._state.stats.add(queries=len(problem))
+        self._state.stats.add(queries=len(problem), cold=len(problem))
         self._state.stats.hit("nothing to decide", len(problem))
         return solutions
+
+    def _warm(self, problem: Problem, context: Context) -> Solutions:
+        """What is asked again, from memory; all else by the inner engine, from a warm start."""
+        state, begun, m = self._state, perf_counter(), len(problem)
+        with state.caches.lock:
+            cache = state.caches.warm_starts(problem.space)
+            cache.fetch()
+            numbered = cache.forgotten
+            starts = cache.find(problem, context)
+            same, known = cache.answers(problem, starts)
+            left = np.arange(m) if known is None else np.setdiff1d(np.arange(m), same)
+            part, asked = _rows(problem, context, left)
+            starts = starts[left]
+            asked = cache.context(asked, part, starts)
+        testing, begun = perf_counter() - begun, perf_counter()
+        found = self.inner.answer(part, asked) if len(left) else known
+        assert found is not None
+        solving, begun = perf_counter() - begun, perf_counter()
+        if len(left):
+            with state.caches.lock:
+                if cache.forgotten != numbered:  # by another thread: rows have other numbers now
+                    starts[:] = -1
+                cache.remember(part, asked, starts, found)
+                state.caches.trim(cache)
+        warm = int((starts >= 0).sum())
+        state.stats.add(
+            queries=m,
+            reused=m - len(left),
+            warm=warm,
+            cold=len(left) - warm,
+            solver_calls=len(left),
+            testing_seconds=testing + perf_counter() - begun,
+            solving_seconds=solving,
+        )
+        solutions = replace(found, duals=None)
+        if known is None:
+            return solutions
+        state.stats.hit("same", m - len(left))
+        if not len(left):
+            return known
+        whole = Solutions.none(problem.space, m).with_rows(same, known)
+        return whole.with_rows(left, solutions)
 
     def _tested(self, problem: Problem, context: Context, epsilon: FloatArray) -> Solutions:
         """Certificates first. A young cache is asked about few inputs at a time."""
         space, m = problem.space, len(problem)
-        cache = self._state.caches.of(space)
-        asked = cache.asked if len(cache.asked) == m else np.full(m, -1, dtype=np.int64)
-        size = m if problem.closed is not None else max(FEW, cache.count)
-        solutions, entries, start = [], [], 0
+        certificates, caches = chosen(self.certificate), self._state.caches
+        size = m if problem.closed is not None else max(FEW, caches.of(space).count)
+        solutions, start = [], 0
         while start < m:
             rows = np.arange(start, min(start + size, m))
             part = _rows(problem, context, rows)
-            cache = self._state.caches.of(space)  # another one, if that of the last batch went
-            found, now = self._batch(cache, *part, epsilon[rows], asked[rows])
-            solutions.append(found)
-            entries.append(now)
+            # Another one, if that of the last batch went.
+            cache = caches.of(space)
+            solutions.append(self._batch(cache, *part, epsilon[rows], certificates))
             start, size = start + len(rows), 2 * size
-        cache.asked = np.concatenate(entries)
         return Solutions.joined(solutions)
 
     def _batch(
@@ -233,17 +282,19 @@ class Amortized(Wrapper):
         problem: Problem,
         context: Context,
         epsilon: FloatArray,
-        starts: IntArray,
-    ) -> tuple[Solutions, IntArray]:
-        """Answers, and the entry that each input now has in the cache, or -1."""
+        certificates: tuple[Certificate, ...],
+    ) -> Solutions:
+        """What certificates prove, and what the inner engine solves; both are remembered."""
         caches, stats, m = self._state.caches, self._state.stats, len(problem)
         begun = perf_counter()
         with caches.lock:
             cache.fetch()
             numbered = cache.forgotten
-            query = Query(cache, problem, epsilon, np.where(starts < cache.count, starts, -1))
-            batch = Batch(query, context, chosen(self.certificate))
+            starts = np.full(m, -1) if context.keys is None else cache.named(context.keys)
+            query = Query(cache, problem, epsilon, starts)
+            batch = Batch(query, context, certificates)
             hits = batch.test()
+            batch.start(self.inner)
         testing = perf_counter() - begun
         begun = perf_counter()
         batch.solve(self.inner)
@@ -254,14 +305,16 @@ class Amortized(Wrapper):
                 query.starts, batch.entries = np.full(m, -1), np.full(m, -1)
             numbered = cache.forgotten
             new, searched = batch.remember(self.inner, find_margins=self.epsilon == 0)
-            caches.trim()
-            if cache.forgotten != numbered:
-                batch.entries[:] = -1
+            caches.trim(cache)
             testing += perf_counter() - begun
             calls = len(batch.solved)
             self._state.budget.policy(cache.space).enter_tested(m, m - calls, testing, solving)
+            reused, warm, cold = np.bincount(batch.reuse, minlength=3).tolist()
             stats.add(
                 queries=m,
+                reused=reused,
+                warm=warm,
+                cold=cold,
                 solver_calls=calls + searched,
                 distinct_outputs=new,
                 second_bests=searched,
@@ -271,7 +324,7 @@ class Amortized(Wrapper):
             for certificate, count in hits.items():
                 stats.hit(certificate, count)
             stats.reach(batch.largest_m)
-        return batch.solutions, batch.entries
+        return batch.solutions
 
 
 def _rows(problem: Problem, context: Context, rows: IntArray) -> tuple[Problem, Context]:

@@ -12,123 +12,74 @@ there is fetched before a cache is asked.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from threading import RLock
-from typing import NamedTuple, Self
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import finite_messages
-from rote.inference.stores.base import Log, Store
+from rote.inference.stores.base import Store
+from rote.inference.wrappers.amortized.entries import Entries, Entry
+from rote.inference.wrappers.amortized.warm_starts import WarmStarts
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
-LOG_PREFIX = "2-"  # the number of the format, in the names of logs of entries
-FEW = 8  # entries to begin with
-COLUMNS = ("scores", "messages", "multipliers", "margins", "output_of", "by_engine", "used")
+Keys: TypeAlias = Sequence[Hashable] | IntArray
 KEYS = readonly(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=np.uint64) | 1)
 
 
-class Entry(NamedTuple):
-    """The best output ``labels`` of a problem with these ``scores``.
+class SolutionCache(Entries):
+    """The entries of one space that certificates look through.
 
-    ``messages`` and ``multipliers`` are duals of what `partial_plan` leaves of the space. The
-    value of every other output is less by ``margin`` at least; if this is not above 0, nothing is
-    known.
+    Their duals are of what `partial_plan` leaves of the space.
     """
 
-    labels: IntArray
-    scores: FloatArray
-    messages: FloatArray
-    multipliers: FloatArray
-    margin: float
-
-    def encoded(self) -> bytes:
-        """As numbers of eight bytes: the margin, four lengths, and the arrays in turn."""
-        *arrays, margin = self
-        return np.concatenate([[margin, *map(len, arrays)], *arrays], dtype="<f8").tobytes()
-
-    @classmethod
-    def decoded(cls, contents: bytes | None) -> Self | None:
-        """The entry that was encoded, or None if this is not one."""
-        if contents is None or len(contents) < 40 or len(contents) % 8:
-            return None
-        numbers = np.frombuffer(contents, dtype="<f8")
-        lengths = numbers[1:5]
-        if not (lengths >= 0).all() or lengths.sum() != len(numbers) - 5:
-            return None
-        labels, scores, messages, multipliers = np.split(
-            numbers[5:], np.cumsum(lengths[:3]).astype(np.int64)
-        )
-        return cls(labels.astype(np.int64), scores, messages, multipliers, float(numbers[0]))
-
-
-class SolutionCache:
-    """Entries of one space; rows beyond ``count`` are room for more."""
+    columns = (
+        *("scores", "messages", "multipliers", "margins", "gaps"),
+        *("output_of", "by_engine", "used"),
+    )
+    prefix = "3-"
 
     def __init__(self, space: Space, store: Store | None = None) -> None:
-        self.space = space
-        self.log = None if store is None else Log(store, LOG_PREFIX + space.fingerprint)
         self.plan = partial_plan(space)
         graph = self.plan.core.network.graph
-        self.dual_sizes = int(graph.flow.message_ptr[-1]), len(graph.rows.lower)
+        super().__init__(space, store, (int(graph.flow.message_ptr[-1]), len(graph.rows.lower)))
         n, slots = len(space.variables), len(space.variables) + len(space.factors)
-        self.count = 0
-        self.scores = np.empty((FEW, space.parts))
-        self.messages = np.empty((FEW, self.dual_sizes[0]))
-        self.multipliers = np.empty((FEW, self.dual_sizes[1]))
-        self.margins = np.empty(FEW)
-        self.output_of = np.empty(FEW, dtype=np.int64)
-        self.by_engine = np.zeros(FEW, dtype=np.bool_)  # an engine's answer: worth keeping
-        self.used = np.empty(FEW, dtype=np.int64)  # when an entry was last of use
-        self.clock = 0
-        self.forgotten = 0  # how often rows were given new numbers
+        self.scores = np.empty((1, space.parts))
+        self.messages, self.multipliers = (np.empty((1, size)) for size in self.dual_sizes)
+        self.margins, self.gaps = np.empty(1), np.empty(1)
+        self.output_of = np.empty(1, dtype=np.int64)
+        self.by_engine = np.zeros(1, dtype=np.bool_)  # an engine's answer: worth keeping
         self.outputs = np.empty((0, n), dtype=np.int64)
         self.parts = readonly(np.empty((0, slots), dtype=np.int64))
         self.entry_of_output = np.empty(0, dtype=np.int64)  # one that has, or had, this output
-        self.asked: IntArray = np.empty(0, dtype=np.int64)  # the entry of each input asked last
         self._numbers: dict[bytes, int] = {}
         self._solved: dict[int, int] = {}
+        self._named: dict[Hashable, int] = {}
 
     @property
     def size(self) -> int:
         """In bytes, of entries, outputs, and the room there is for more."""
-        return sum(getattr(self, name).nbytes for name in (*COLUMNS, "outputs", "parts"))
+        return super().size + self.outputs.nbytes + self.parts.nbytes
 
     def fetch(self) -> None:
         """Take from the store what others have put there since the last time."""
-        if self.log is None:
-            return
-        found = [Entry.decoded(contents) for contents in self.log.news()]
-        entries = [entry for entry in found if entry is not None and self._fits(entry)]
-        if not entries:
-            return
-        labels, *others = (np.stack(column) for column in zip(*entries, strict=True))
-        rows = np.flatnonzero(self.space.was_feasible(readonly(labels)))
-        if len(rows):
+        if news := self.news():
+            labels, *others = news
             self.put(
-                np.full(len(rows), -1, dtype=np.int64),
-                self.numbers(readonly(labels[rows]))[0],
-                *(column[rows] for column in others),
-                by_engine=np.ones(len(rows), dtype=np.bool_),
+                np.full(len(labels), -1, dtype=np.int64),
+                self.numbers(readonly(labels))[0],
+                *others,
+                by_engine=np.ones(len(labels), dtype=np.bool_),
             )
-
-    def _fits(self, entry: Entry) -> bool:
-        """Whether an entry of others can be of this space."""
-        return (
-            (len(entry.messages), len(entry.multipliers)) == self.dual_sizes
-            and len(entry.scores) == self.space.parts
-            and len(entry.labels) == len(self.space.variables)
-            and bool(np.isfinite(np.concatenate(entry[1:4])).all())
-            and not np.isnan(entry.margin)
-            and bool(((entry.labels >= 0) & (entry.labels < self.space.sizes)).all())
-        )
 
     def keep(self, rows: IntArray) -> None:
         """Put solved problems into the store."""
         if self.log is not None:
-            columns = self.scores, self.messages, self.multipliers, self.margins
+            columns = self.scores, self.messages, self.multipliers, self.margins, self.gaps
             self.log.append(
                 Entry(self.outputs[self.output_of[row]], *(each[row] for each in columns)).encoded()
                 for row in rows.tolist()
@@ -162,25 +113,17 @@ class SolutionCache:
         messages: FloatArray,
         multipliers: FloatArray,
         margins: FloatArray,
+        gaps: FloatArray,
         *,
         by_engine: BoolArray,
     ) -> IntArray:
-        """Write entries to given rows, or to new ones where a row is -1; returns their rows.
-
-        Rows with an engine's answers are not written over.
-        """
-        taken = np.flatnonzero((rows >= 0) & ~by_engine)
-        taken = taken[~self.by_engine[rows[taken]]]
-        rows, given = np.full(len(rows), -1, dtype=np.int64), rows
-        rows[taken] = given[taken]
-        new = np.flatnonzero(rows < 0)
-        rows[new] = np.arange(self.count, self.count + len(new))
-        self._make_room(self.count + len(new))
-        self.count += len(new)
+        """Write entries to given rows, or to new ones where a row is -1; returns their rows."""
+        rows = self.new_rows(rows)
         self.scores[rows] = scores
         self.messages[rows] = finite_messages(messages)
         self.multipliers[rows] = multipliers
         self.margins[rows] = margins
+        self.gaps[rows] = gaps
         self.output_of[rows] = outputs
         self.by_engine[rows] = by_engine
         if by_engine.any():
@@ -191,10 +134,14 @@ class SolutionCache:
         self.__dict__.pop("groups", None)
         return rows
 
-    def use(self, rows: IntArray) -> None:
-        """Note that entries were of use."""
-        self.clock += 1
-        self.used[rows] = self.clock
+    def named(self, keys: Keys) -> IntArray:
+        """The entry of each question that has a name, or -1."""
+        return np.array([self._named.get(key, -1) for key in keys], dtype=np.int64)
+
+    def name(self, keys: Keys, rows: IntArray) -> None:
+        """Say whose entries these are; -1 is none."""
+        named = zip(keys, rows.tolist(), strict=True)
+        self._named.update((key, row) for key, row in named if row >= 0)
 
     def same(self, scores: FloatArray) -> IntArray:
         """The row of an engine's answer to equal scores, for each input, or -1."""
@@ -210,18 +157,11 @@ class SolutionCache:
         counts = np.bincount(own, minlength=len(self.outputs))
         return readonly(offsets_from_counts(counts)), readonly(order)
 
-    def forget(self, share: float = 0.25) -> None:
+    def forget(self, share: float = 0.25) -> IntArray:
         """Let go of the entries that have not been of use for longest, and of their outputs."""
-        by_use = np.argsort(self.used[: self.count], kind="stable")
-        kept = np.sort(by_use[max(1, int(share * self.count)) :])
-        place = np.full(self.count, -1, dtype=np.int64)
-        place[kept] = np.arange(len(kept))
-        for name in COLUMNS:
-            setattr(self, name, getattr(self, name)[kept])
-        self.count = len(kept)
-        self.forgotten += 1
-        self.asked = np.empty(0, dtype=np.int64)
+        place = super().forget(share)
         self._solved = {d: int(place[row]) for d, row in self._solved.items() if place[row] >= 0}
+        self._named = {k: int(place[row]) for k, row in self._named.items() if place[row] >= 0}
         alive, self.output_of = np.unique(self.output_of, return_inverse=True)
         number = {int(old): new for new, old in enumerate(alive)}
         self._numbers = {row: number[k] for row, k in self._numbers.items() if k in number}
@@ -229,45 +169,56 @@ class SolutionCache:
         self.entry_of_output = np.empty(len(alive), dtype=np.int64)
         self.entry_of_output[self.output_of] = np.arange(self.count)
         self.__dict__.pop("groups", None)
+        return place
 
-    def _make_room(self, rows: int) -> None:
-        have = len(self.scores)
-        if rows <= have:
-            return
-        for name in COLUMNS:
-            old = getattr(self, name)
-            new = np.empty((max(rows, 2 * have), *old.shape[1:]), dtype=old.dtype)
-            new[: self.count] = old[: self.count]
-            setattr(self, name, new)
+
+E = TypeVar("E", bound=Entries)
 
 
 class SolutionCaches:
-    """The caches of all spaces, within a limit of bytes."""
+    """The entries of all spaces, within a limit of bytes."""
 
     def __init__(self, store: Store | None, max_bytes: int) -> None:
         self.store = store
         self.max_bytes = max_bytes
         self.lock = RLock()
-        self._caches: dict[Space, SolutionCache] = {}
+        self._caches: dict[tuple[type[Entries], Space], Any] = {}
+        self._sizes: dict[Entries, int] = {}
+        self._size = 0
 
     def of(self, space: Space) -> SolutionCache:
-        """What is remembered of a space."""
-        found = self._caches.get(space)
+        """What certificates look through."""
+        return self._of(SolutionCache, space)
+
+    def warm_starts(self, space: Space) -> WarmStarts:
+        """What engines start from."""
+        return self._of(WarmStarts, space)
+
+    def _of(self, kind: type[E], space: Space) -> E:
+        found: E | None = self._caches.get((kind, space))
         if found is None:
             with self.lock:
-                found = self._caches.setdefault(space, SolutionCache(space, self.store))
+                found = self._caches.setdefault((kind, space), kind(space, self.store))
         return found
 
-    def trim(self) -> None:
-        """Forget until what is remembered is not more than the limit.
+    def trim(self, changed: Entries) -> None:
+        """Forget until what is remembered is not more than the limit, after a cache has changed.
 
         Where a cache that went is asked again, the store is read from the start.
         """
-        while sum(cache.size for cache in self._caches.values()) > self.max_bytes:
-            largest = max(self._caches.values(), key=lambda cache: cache.size)
+        self._measure(changed)
+        while self._size > self.max_bytes:
+            largest = max(self._sizes, key=self._sizes.__getitem__)
             largest.forget()
-            if not largest.size:
-                del self._caches[largest.space]
+            if not self._measure(largest):
+                del self._caches[type(largest), largest.space], self._sizes[largest]
+
+    def _measure(self, cache: Entries) -> int:
+        """How large a cache is now."""
+        size = cache.size
+        self._size += size - self._sizes.get(cache, 0)
+        self._sizes[cache] = size
+        return size
 
 
 def digests(scores: FloatArray) -> list[int]:
