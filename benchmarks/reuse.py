@@ -253,8 +253,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         folder = folder.resolve()
         old, here, script = environment(folder), [ROOT / "src", ROOT], reuse_side.__file__
         sides = {
-            COMMIT: stack.enter_context(running(old, "old", [], script)),
-            OURS: stack.enter_context(running(Path(sys.executable), "new", here, script)),
+            COMMIT: stack.enter_context(running(old, [], script)),
+            OURS: stack.enter_context(running(Path(sys.executable), here, script)),
         }
         for case in chosen.case or STREAMS:
             stream = recorded(folder / "streams", case, quick=chosen.quick)
