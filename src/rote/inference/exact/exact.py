@@ -45,6 +45,7 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
+NODES_IN_TIME = 1 << 8  # of message passing under a time limit, which it does not look at
 SHORTEST = 0.1  # seconds: building the program takes about as long
 
 
@@ -82,12 +83,13 @@ class Exact(Engine):
         chosen = choice(problem.space)
         if chosen is not None:
             return chosen.answer(problem, context)
-        if MessagePassing().accepts(problem.space):
-            found, left = MessagePassing().attempt(problem, context)
-            if not len(left.rows):
-                return found
-            return found.with_rows(left.rows, self._search(left.problem, left.context))
-        return self._search(problem, context)
+        if not MessagePassing().accepts(problem.space):
+            return self._search(problem, context)
+        messages = MessagePassing() if self.time_limit is None else MessagePassing(NODES_IN_TIME)
+        found, left = messages.attempt(problem, context)
+        if not len(left.rows):
+            return found
+        return found.with_rows(left.rows, self._search(left.problem, left.context))
 
     def _search(self, problem: Problem, context: Context) -> Solutions:
         context = _outputs_alone(context)
