@@ -416,6 +416,13 @@ class Context:
             raise ScoreError(
                 f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
             )
+        if self.warm is not None and self.warm.incumbent is not None:
+            incumbent, shape = np.asarray(self.warm.incumbent), (m, len(problem.space.variables))
+            if incumbent.shape != shape or incumbent.dtype != np.int64:
+                raise LabelError(
+                    f"an incumbent is a row of whole numbers (int64) for each input, of shape "
+                    f"{shape}; got {incumbent.dtype} of shape {incumbent.shape}"
+                )
         if self.keys is not None and len(self.keys) != m:
             raise ScoreError(f"there are {len(self.keys)} keys for {m} inputs")
         return checked

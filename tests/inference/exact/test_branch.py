@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.inference import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
+from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most
 from tests.inference.outputs import built, dense, local_search
 from tests.strategies import Judge, problems, row_of, rules_as_rows
@@ -68,6 +69,31 @@ def test_limits_never_make_an_answer_false(problem, nodes, max_entries):
                     scale = 1e-9 * max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
                     assert cut.value[i] <= best.value + scale
                     assert cut.bound[i] >= best.value - scale
+
+
+@given(problems(inputs=3), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
+@settings(max_examples=75)
+def test_an_incumbent_changes_no_answer_and_no_limit_takes_it_away(problem, seed, max_entries):
+    space, problem = problem
+    judge = Judge(space)
+    if not judge.feasible:
+        return
+    rng = np.random.default_rng(seed)
+    some = np.array([judge.outputs[k] for k in rng.integers(len(judge.outputs), size=3)])
+    some = some.reshape(3, len(space.variables)).astype(np.int64)
+    anything = rng.integers(-1, 6, size=some.shape)
+    with rules_as_rows(max_entries):
+        cold = BranchAndBound().solve(space, problem)
+        for incumbent in (some, anything, cold.labels):
+            context = Context(warm=WarmStart(incumbent))
+            warm = BranchAndBound().solve(space, problem, context)
+            for mine, other in zip(warm.arrays, cold.arrays, strict=True):
+                assert np.array_equal(mine, other)
+        cut = BranchAndBound(node_limit=1).solve(space, problem, Context(warm=WarmStart(some)))
+    for i in range(3):
+        _, allowed = row_of(problem, i)
+        if tuple(some[i]) in judge.open_outputs(allowed):
+            assert cut.value[i] >= space.value(problem.scores[i], some[i])[0] - 5 * problem.ties[i]
 
 
 def test_the_time_limit_is_roughly_kept_and_the_bound_holds():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, UnsupportedSpace
+from rote.errors import InfeasibleSpace, LabelError, ScoreError, UnsupportedSpace
 from rote.inference import BranchAndBound, Exact, Exhaustive, FoundBy, MessagePassing
 from rote.inference.exact.duals import Duals, dual_bound
 from rote.inference.problem import Context, Problem, WarmStart
@@ -148,6 +148,16 @@ def test_other_spaces_are_refused():
     many = [builder.variable(f"x{j}", "ab") for j in range(12)]
     builder.require(at_most(3, [x["a"] for x in many]))
     assert not MessagePassing().accepts(builder.build())
+
+
+def test_a_start_of_another_shape_is_refused():
+    space, scores = grid(3, 2, 2)
+    few = MessagePassing().solve(space, scores[:1], Context(record=True))
+    for warm in (WarmStart(few.labels), WarmStart(np.zeros((2, 9)))):
+        with pytest.raises(LabelError, match="an incumbent is a row of whole numbers"):
+            MessagePassing().solve(space, scores, Context(warm=warm))
+    with pytest.raises(ScoreError, match="messages of this space have the shape"):
+        MessagePassing().solve(space, scores, Context(warm=WarmStart(duals=few.duals)))
 
 
 def test_massive_ties_go_to_the_first_output():

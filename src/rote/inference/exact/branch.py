@@ -182,9 +182,7 @@ def _values_of_incumbents(problem: Problem, labels: IntArray) -> FloatArray:
     """What outputs are worth, -inf where one is none of this problem."""
     space, open_labels = problem.space, ~problem.closed_labels
     values: FloatArray = np.full(len(problem), -np.inf)
-    if labels.shape != (len(problem), len(space.variables)):
-        return values
-    inside = ((labels >= 0) & (labels < space.sizes)).all(axis=1)
+    inside = np.asarray(((labels >= 0) & (labels < space.sizes)).all(axis=1))
     columns = space.offsets[:-1] + np.where(inside[:, None], labels, 0)
     inside &= np.take_along_axis(open_labels, columns, axis=1).all(axis=1)
     rows = np.flatnonzero(inside)

@@ -43,6 +43,7 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of a shared tree for one input: some tenths of a second, and fewer where less than one is
 # given.
 VISITS = 1 << 22
+NODES_IN_TIME = 1 << 8  # of message passing under a time limit, which it does not look at
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class Exact(Engine):
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
         if MessagePassing().accepts(space):
-            found, left = MessagePassing().attempt(problem, context)
+            messages = MessagePassing() if self.time_limit is None else MessagePassing(NODES_IN_TIME)
+            found, left = messages.attempt(problem, context)
             if not len(left.rows):
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rote.errors import ScoreError
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
@@ -72,6 +73,10 @@ class MessagePassing(Engine):
         space, warm = problem.space, context.warm or WarmStart()
         size = int(space.network.message_ptr[-1])
         start = NO_MESSAGES if warm.duals is None else warm.duals.messages
+        if warm.duals is not None and start.shape != (len(problem), size):
+            raise ScoreError(
+                f"messages of this space have the shape {(len(problem), size)}; got {start.shape}"
+            )
         messages = np.empty((len(problem) if context.record else 0, size))
         labels, bound, settled, opened = message_passing(
             problem.questions,
@@ -84,12 +89,12 @@ class MessagePassing(Engine):
         )
         duals = None
         if context.record:
-            rows = len(space.rows)
-            duals = Duals(readonly(messages), readonly(np.zeros((len(problem), rows))))
+            multipliers = np.zeros((len(problem), len(space.rows)))
+            duals = Duals(readonly(messages), readonly(multipliers))
         if settled.all():
             rest = Narrowed(np.empty(0, np.int64), problem, context)
             return Solutions.of(problem, labels, FoundBy.MESSAGES, duals=duals), rest
-        there = (labels >= 0).all(axis=1)
+        there = np.asarray((labels >= 0).all(axis=1))
         status = np.select(
             [settled & there, settled, there],
             [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
