@@ -115,9 +115,10 @@ class Space:
 
     def is_new(self) -> bool:
         """Whether nothing was compiled of it, and nobody asked this before."""
-        seen = not vars(self).keys().isdisjoint(("forms", "_seen"))
+        if "forms" in vars(self) or "_seen" in vars(self):
+            return False
         vars(self)["_seen"] = True
-        return not seen
+        return True
 
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""

@@ -135,9 +135,10 @@ class Exact(Engine):
 def _is_used_once(problem: Problem) -> bool:
     """Whether compiling the space is not worth it, as far as we know."""
     space = problem.space
+    if not space.is_new() or len(problem) != 1 or not space.rules:
+        return False
     # With as many factors as variables it may be a chain or a tree, which takes one pass.
-    few_factors = 2 * len(space.factors) < len(space.variables)
-    return space.is_new() and bool(space.rules) and few_factors and len(problem) == 1
+    return 2 * len(space.factors) < len(space.variables)
 
 
 @once_per_space
