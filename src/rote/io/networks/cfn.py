@@ -242,7 +242,6 @@ def _read_function(
         reader, [reader.position("a variable", places) for _ in reader.items("the scope")]
     )
     shape = tuple(len(labels[j]) for j in scope)
-    check_shape(reader, shape)
     names = list(places)
     name = f"the function {name or 'over ' + ', '.join(names[j] for j in scope)}"
 
@@ -251,9 +250,10 @@ def _read_function(
     if sparse:
         reader.tag("defaultcost")
         default = reader.decimal("a default cost")
-    if reader.tagged and reader.next_is("type"):
+    if reader.tagged and reader.peek().strip('":') == "type":
         reader.take("type")
-        raise _not_read(reader, name)
+        raise _not_read(reader, f"{name}, {reader.string('the kind of a function')!r},")
+    check_shape(reader, shape)
     reader.tag("costs")
     if not reader.opens():
         like = reader.string("a list of costs, or a function that has the same ones")

@@ -86,11 +86,11 @@ def _cost(words: Words, word: str, top: int, back: int) -> float:
 
 
 def _table(words: Words, shape: tuple[int, ...], shared: list[FloatArray], top: int) -> FloatArray:
-    check_shape(words, shape)
     default = words.whole("a default cost", least=-1)
     if default == -1:
         keyword = words.take("the keyword of a cost function in intension")
         raise words.error(f"the cost function {keyword!r} is given by a formula; {IN_EXTENSION}")
+    check_shape(words, shape)
     usual = _cost(words, str(default), top, 1)
     n_tuples = words.whole("a number of tuples", least=-len(shared))
     if n_tuples < 0:
