@@ -81,12 +81,8 @@ class Exact(Engine):
         return seen.with_rows(hard, self._solve(problem.rows(hard), context.rows(hard)))
 
     def warm_starts(self, space: Space) -> bool:
-        return (
-            choice(space) is None and not is_dense(space) and MessagePassing().accepts(space)
-        )
-
-    def warm_starts(self, space: Space) -> bool:
-        return choice(space) is None and MessagePassing().accepts(space)
+        is_searched = choice(space) is None and not is_dense(space)
+        return is_searched and MessagePassing().accepts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
@@ -107,7 +103,9 @@ class Exact(Engine):
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
         if MessagePassing().accepts(space):
-            messages = MessagePassing() if self.time_limit is None else MessagePassing(NODES_IN_TIME)
+            messages = MessagePassing()
+            if self.time_limit is not None:
+                messages = MessagePassing(NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
             if not len(left.rows):
                 return found

@@ -1,10 +1,10 @@
 """Branch and bound and solvers that take turns, without a time limit and with one.
 
 Which is faster cannot be seen beforehand, and either may take hours where the other takes a second.
-So they take turns, each given more than it had before, and an input takes a few times as long as the
-better of them needs. Where only labels have scores, solvers are strong and the first turn of branch
-and bound is short. What the first turn does not settle is worth a presolve. What finished a space is
-remembered with it, and comes first the next time.
+So they take turns, each given more than it had before, and an input takes a few times as long as
+the better of them needs. Where only labels have scores, solvers are strong and the first turn of
+branch and bound is short. What the first turn does not settle is worth a presolve. What finished a
+space is remembered with it, and comes first the next time.
 
 Under a time limit, inputs that a first turn does not settle get an output by propagation, which
 large neighbourhood search makes better; then engines that can prove something have their shares of
@@ -257,5 +257,3 @@ def better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
 def unsettled(found: Solutions) -> IntArray:
     """The inputs whose answer is neither proved best nor proved not to be there."""
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
-
-

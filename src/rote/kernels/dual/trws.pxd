@@ -15,7 +15,7 @@ cdef enum:
     MAX_MESSAGE = 100
 
 @cython.final
-cdef class PairNetwork:
+cdef class PairNetwork(Bundle):
     cdef readonly Graph graph
     cdef readonly Floats theta
     cdef readonly OutFloats entries, messages, losses, own, guess, sent
@@ -24,7 +24,7 @@ cdef class PairNetwork:
     cdef public double value, bound
 
 @cython.final
-cdef class SmallNetwork:
+cdef class SmallNetwork(Bundle):
     cdef readonly PairNetwork net
     cdef OutInts sizes, offsets, place_ptr, scope, strides, places, ptr, message_ptr
     cdef OutInts scope_ptr, place_table, zeros
@@ -33,14 +33,14 @@ cdef class SmallNetwork:
     cdef void cut(self, Int n, Int blocks) noexcept nogil
 
 @cython.final
-cdef class SearchRoom:
+cdef class SearchRoom(Bundle):
     cdef Ascent ascent
     cdef Node node
     cdef Parts parts
     cpdef void reserve(self, Graph graph) noexcept with gil
 
 @cython.final
-cdef class TrwsRoom:
+cdef class TrwsRoom(Bundle):
     cdef PairNetwork whole
     cdef Int made
     cdef SmallNetwork even, odd

@@ -38,7 +38,7 @@ if not cython.compiled:
     MAX_MESSAGE = 100  # times the largest score; what is larger drowns the digits of the others
 
 
-class PairNetwork:
+class PairNetwork(Bundle):
     """A network over pairs with the scores, messages and incumbent of one input."""
 
     def __init__(self, graph: Graph) -> None:
@@ -58,7 +58,7 @@ class PairNetwork:
         self.value, self.bound = -inf, inf
 
 
-class SmallNetwork:
+class SmallNetwork(Bundle):
     """Room for what closing leaves of a network: made once, cut to size for each input."""
 
     def __init__(self, graph: Graph) -> None:
@@ -426,7 +426,7 @@ def lay_out(to: SmallNetwork, n: Int, blocks: Int) -> None:
     to.net.graph.flow.max_marginals = most
 
 
-class SearchRoom:
+class SearchRoom(Bundle):
     """Room for the search of a small network."""
 
     def reserve(self, graph: Graph) -> None:
@@ -473,7 +473,7 @@ def finish(net: PairNetwork, room: SearchRoom, tie: float, node_limit: Int) -> b
     return first > floor
 
 
-class TrwsRoom:
+class TrwsRoom(Bundle):
     """Room for a batch: the network of the space, and two that take turns as what is left of it."""
 
     def __init__(self, graph: Graph) -> None:

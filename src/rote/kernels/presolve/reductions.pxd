@@ -11,7 +11,7 @@ cdef enum:
 cdef double MORE_THAN_A_TIE
 
 @cython.final
-cdef class PresolveRoom:
+cdef class PresolveRoom(Bundle):
     cdef Int own, moved, head, waiting
     cdef OutFlags open, touched, safe, member, live, queued
     cdef OutInts count, first, members, queue, tally

@@ -48,7 +48,7 @@ if not cython.compiled:
 MORE_THAN_A_TIE = 1.0001
 
 
-class PresolveRoom:
+class PresolveRoom(Bundle):
     """Where presolve of one input stands."""
 
     def __init__(self, graph: Graph, parts: Int) -> None:

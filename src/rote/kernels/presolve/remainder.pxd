@@ -9,7 +9,7 @@ cdef enum:
     MAX_ENTRIES = 256
 
 @cython.final
-cdef class Kept:
+cdef class Kept(Bundle):
     cdef OutInts variable, label, count, first
     cdef Int variables, labels
 

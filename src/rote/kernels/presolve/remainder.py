@@ -20,7 +20,7 @@ if not cython.compiled:
     MAX_ENTRIES = 256  # of a table that stands for a row
 
 
-class Kept:
+class Kept(Bundle):
     """What is kept of a graph: sizes of all, and where each thing has gone."""
 
     def __init__(self, graph: Graph, is_open: Flags) -> None:

@@ -376,7 +376,7 @@ def branch(
     tie. With ``in_order``, the first output in lexicographic order that beats the floor; nothing
     is eliminated then.
     """
-    expect("scores", "columns", reduced.steps.parts, questions.scores.shape[1])
+    expect_least("scores", "columns", reduced.steps.parts, questions.scores.shape[1])
     expect("floors", "entries", questions.scores.shape[0], floors.shape[0])
     duals.fit(reduced.graph, questions.scores.shape[0])
     graph = reduced.graph

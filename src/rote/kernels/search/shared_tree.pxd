@@ -9,7 +9,7 @@ cdef enum:
     TRIAL = 1 << 10
 
 @cython.final
-cdef class Batch:
+cdef class Batch(Bundle):
     cdef Int n, most, width
     cdef double largest
     cdef OutFloats2 scores, pairs, strength
@@ -17,12 +17,12 @@ cdef class Batch:
     cdef OutInts2 labels, best
 
 @cython.final
-cdef class Messages:
+cdef class Messages(Bundle):
     cdef OutFloats2 pairs, inward, outward, moved
     cdef OutFloats mean, line
 
 @cython.final
-cdef class SharedTree:
+cdef class SharedTree(Bundle):
     cdef Int visits, nodes
     cdef Bool tried
     cdef OutFloats2 own, rows, fields, base, bound

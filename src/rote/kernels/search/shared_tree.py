@@ -31,7 +31,7 @@ if not cython.compiled:
     TRIAL = 1 << 10  # visits per input
 
 
-class Batch:
+class Batch(Bundle):
     """The scores of a batch, and an output of each input."""
 
     def __init__(self, m: Int, n: Int, most: Int) -> None:
@@ -222,7 +222,7 @@ def choose_order(batch: Batch, order: OutInts) -> None:
         order[d] = v
 
 
-class Messages:
+class Messages(Bundle):
     """Message passing on the mean of a batch. Variables are numbered from the last of the order."""
 
     def __init__(self, n: Int, most: Int, width: Int) -> None:
@@ -300,7 +300,7 @@ def pass_messages(batch: Batch, messages: Messages) -> None:
             visit(batch, messages, n - d, j, 0, 0)
 
 
-class SharedTree:
+class SharedTree(Bundle):
     """Where the search stands: room, and what a variable's label adds at each depth."""
 
     def __init__(self, m: Int, n: Int, most: Int, width: Int) -> None:
