@@ -19,12 +19,13 @@ from rote.inference.exact.tables import once_per_space
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.trws import message_passing
-from rote.settings import whole
+from rote.settings import optional, whole
 from rote.space.space import Space
 from rote.types import IntArray, readonly
 
 NO_MESSAGES = readonly(np.empty((0, 0)))
 NO_OUTPUTS = readonly(np.empty((0, 0), np.int64))
+CHEAP = 1 / 8  # share of variables that are cheap to eliminate
 
 
 class Narrowed(NamedTuple):
@@ -46,12 +47,13 @@ class MessagePassing(Engine):
     Parameters
     ----------
     node_limit
-        Nodes of the search for one input before it is handed on, at least 1.
+        Nodes of the search for one input before it is handed on, at least 1. None is 2¹² where
+        branch and bound could eliminate cheap variables, and 2¹⁶ elsewhere.
     """
 
-    node_limit: int = 1 << 12
+    node_limit: int | None = None
 
-    checks: ClassVar = {"node_limit": whole(1)}
+    checks: ClassVar = {"node_limit": optional(whole(1))}
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def refuses(self, space: Space) -> str | None:
@@ -85,7 +87,7 @@ class MessagePassing(Engine):
             readonly(start),
             NO_OUTPUTS if warm.incumbent is None else readonly(warm.incumbent),
             messages,
-            self.node_limit,
+            self.node_limit or nodes_worth_it(space),
         )
         duals = None
         if context.record:
@@ -117,3 +119,10 @@ def is_pairwise(space: Space) -> bool:
     network = space.network
     pairs = bool((np.diff(network.scope_ptr) == 2).all())
     return pairs and not len(network.rows) and network.own == network.variables
+
+
+@once_per_space
+def nodes_worth_it(space: Space) -> int:
+    """How long to search here: elsewhere, variables with up to two neighbours are eliminated."""
+    tables = np.bincount(space.network.scope, minlength=space.network.variables)
+    return 1 << 12 if (tables <= 2).sum() > CHEAP * len(tables) else 1 << 16
