@@ -83,6 +83,14 @@ def test_inputs_with_other_tables_or_of_another_magnitude_do_not(grown):
     assert answers.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 
+def test_a_large_batch_has_several_trees(grown, monkeypatch):
+    monkeypatch.setattr(shared_tree, "MAX_TOGETHER", 3)
+    space, scores = alike(8, m=7)
+    answers = together(space, scores)
+    assert grown == [3, 3, 1]
+    assert answers.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+
+
 def test_inputs_that_have_little_in_common_go_apart(grown):
     space, scores = alike(14, "abcd", m=8)
     scores[:, space.labels :] *= 0.15

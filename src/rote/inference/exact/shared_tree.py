@@ -22,6 +22,7 @@ from rote.types import FloatArray, IntArray, readonly
 
 MAX_LABELS = 4  # of a variable
 MAX_VARIABLES = 64
+MAX_TOGETHER = 256  # inputs of a tree: more have nothing to gain, and take memory
 NO_FLOORS = readonly(np.empty(0))
 
 
@@ -107,13 +108,16 @@ def _alike(problem: Problem) -> list[IntArray]:
 
     The mean of larger scores would drown the digits of smaller ones.
     """
-    if len(problem) < 2:
-        return [np.arange(1)] * len(problem)
+    m = len(problem)
+    if m < 2:
+        return [np.arange(1)] * m
     tables = problem.scores[:, problem.space.labels :]
     magnitude = np.frexp(problem.ties)[1] // 4
-    if (magnitude == magnitude[0]).all() and (tables == tables[0]).all():
-        return [np.arange(len(problem))]
     groups = defaultdict(list)
-    for i, table in enumerate(tables):
-        groups[int(magnitude[i]), table.tobytes()].append(i)
-    return [np.array(rows) for rows in groups.values()]
+    if (magnitude == magnitude[0]).all() and (tables == tables[0]).all():
+        groups[0, b""] = list(range(m))
+    else:
+        for i, table in enumerate(tables):
+            groups[int(magnitude[i]), table.tobytes()].append(i)
+    every = (np.array(rows) for rows in groups.values())
+    return [rows[k : k + MAX_TOGETHER] for rows in every for k in range(0, len(rows), MAX_TOGETHER)]
