@@ -222,8 +222,13 @@ def in_threads(
 ) -> Iterator[Result]:
     """What comes of each piece of work, in order; kernels let several threads run at once."""
     if n_jobs == 1 or len(pieces) < 2:
-        yield from map(work, pieces)
-        return
+        return map(work, pieces)
+    return _pooled(work, pieces, n_jobs)
+
+
+def _pooled(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], n_jobs: int
+) -> Iterator[Result]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(n_jobs) as pool:
