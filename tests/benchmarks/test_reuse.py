@@ -64,8 +64,10 @@ def test_with_a_solver_only_answers_of_memory_count():
         k: turn(s, counts=c)
         for k, (s, c) in enumerate([(1.0, [0, 1, 0]), (1.0, [1, 0, 0]), (9.0, [0, 0, 1])])
     }
-    turns = {"HiGHS": alone, "HiGHS+": memory}
-    one, two = rows_of("conll04, HiGHS", with_memory("HiGHS"), turns, [True] * 3)
+    turns = {"HiGHS-": {0: turn(1.5), 1: turn(1.5)}, "HiGHS": alone, "HiGHS+": memory}
+    rows = rows_of("conll04, HiGHS", ["HiGHS-", *with_memory("HiGHS")], turns, [True] * 3)
+    _, one, two = rows
+    assert "(1.50 as with an empty memory)" in bars_of(rows)[0].says
     assert (one.questions, two.questions, two.faster) == (2, 2, 5.0)
     assert (two.reused, two.warm, two.cold) == (1, 1, 1)
 

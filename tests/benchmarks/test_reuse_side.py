@@ -49,6 +49,17 @@ def test_answers_come_with_their_time_and_with_what_memory_did(tmp_path):
         assert sum(found["HiGHS+"]["counts"]) == 1
 
 
+def test_a_memory_that_is_emptied_answers_from_nothing(tmp_path):
+    write(tmp_path / "stream.npz", stream_of(*ROWS))
+    side = Side()
+    side.load(str(tmp_path / "stream.npz"))
+    engines = []
+    for batch in range(2):
+        side.ask(["HiGHS-"], batch)
+        engines.append(side.engines["HiGHS-"])
+    assert [engine.counters.cold for engine in engines] == [1, 1]
+
+
 def test_what_an_engine_refuses_is_answered_by_nothing(tmp_path, monkeypatch):
     write(tmp_path / "stream.npz", stream_of(ROWS[0]))
     monkeypatch.setitem(reuse_side.ENGINES, "chain", rote.Independent)
