@@ -25,6 +25,7 @@ from rote.space.language import And, Implies, Is, Linear, Not, Or, Tuples
 
 TIE = 1e-10  # of the largest score: values that are closer are equal
 REMEMBERS = "+"  # ends the name of an engine with a memory around it
+FORGETS = "-"  # and of one whose memory is empty at every batch: what its certificates do alone
 ENGINES: Mapping[str, Callable[[], Any]] = {
     "Exact": rote.Exact,
     "HiGHS": rote.Milp,
@@ -107,10 +108,14 @@ class Side:
             return {}
 
     def answer(self, name: str, space: Any, scores: Any, keys: Sequence[int]) -> dict[str, Any]:
-        if name not in self.engines:
-            plain = name.removesuffix(REMEMBERS)
+        if name not in self.engines or name.endswith(FORGETS):
+            plain = name.rstrip(REMEMBERS + FORGETS)
             inner = ENGINES[plain]() if plain in ENGINES else getattr(rote.engines, plain)()
-            self.engines[name] = rote.Amortized(inner) if name.endswith(REMEMBERS) else inner
+            if name.endswith(FORGETS):
+                self.engines[name] = rote.Amortized(inner, admission="always")
+            else:
+                remembers = name.endswith(REMEMBERS)
+                self.engines[name] = rote.Amortized(inner) if remembers else inner
         engine, more, counts = self.engines[name], [], None
         if name.endswith(REMEMBERS):
             more, asked = [rote.Context(keys=keys)], engine.counters
