@@ -14,6 +14,7 @@ import json
 import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import clock_gettime, process_time
 from typing import Any
@@ -110,7 +111,11 @@ class Side:
     def answer(self, name: str, space: Any, scores: Any, keys: Sequence[int]) -> dict[str, Any]:
         if name not in self.engines or name.endswith(FORGETS):
             plain = name.rstrip(REMEMBERS + FORGETS)
-            inner = ENGINES[plain]() if plain in ENGINES else getattr(rote.engines, plain)()
+            inner = (
+                ENGINES[plain]()
+                if plain in ENGINES
+                else getattr(import_module("rote.engines"), plain)()
+            )
             if name.endswith(FORGETS):
                 self.engines[name] = rote.Amortized(inner, admission="always")
             else:

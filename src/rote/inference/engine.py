@@ -173,6 +173,10 @@ class Engine(Checked, ABC):
         """
         return False
 
+    def is_quick(self, space: Space) -> bool:
+        """Whether it answers sooner than a certificate could, so that none is worth a try."""
+        return False
+
     def chain(self, space: Space) -> ChainPlan | None:
         """The space as a chain, where this engine would solve it as one, for compiled learners."""
         return None
@@ -210,6 +214,9 @@ class Wrapper(Engine):
 
     def warm_starts(self, space: Space) -> bool:
         return self.inner.warm_starts(space)
+
+    def is_quick(self, space: Space) -> bool:
+        return self.inner.is_quick(space)
 
 
 E = TypeVar("E", bound=Engine)
