@@ -2,7 +2,8 @@
 
 Streams of questions (`benchmarks.reuse_streams`) are recorded once. The old version answers in an
 environment and a process of its own, ours in another, by the same text (`benchmarks.reuse_side`).
-They take turns batch by batch, and so do the engine alone and the one with a memory. Times are
+They take turns of ten batches each, as a training asks one right after the other, and so do the
+engine alone and the one with a memory. Times are
 processor times of everything: looking up, proving, solving, remembering. A question counts once its
 key is known to memory; what is asked before is answered by all sides, and compiles what a space
 needs compiled. The old version is asked no more once it has taken some seconds in a case.
@@ -56,6 +57,7 @@ from rote.types import FloatArray
 
 OURS, EXACT = "ours", "Exact"
 THEN_NAME = f"{EXACT}, {COMMIT}"
+TOGETHER = 10  # batches of a turn
 PATIENCE = 20.0  # seconds in a case, after which the old version is asked no more
 PACKAGES = {"HiGHS": "highspy", "Gurobi": "gurobipy", "CpSat": "ortools", "Toulbar2": "pytoulbar2"}
 
@@ -130,21 +132,22 @@ def recorded(folder: Path, case: str, *, quick: bool) -> Recorded:
 def ask_all(
     sides: Mapping[str, Side], engines_of: Mapping[str, Sequence[str]], stream: Recorded
 ) -> Turns:
-    """Every engine of every side, batch by batch, each time in the other order."""
+    """Every engine of every side, some batches at a time, each time in the other order."""
     order = json.dumps({"load": str(stream.path)})
     spaces = [sides[side].ask(order)["spaces"] for side in engines_of]
     if any(own != spaces[0] for own in spaces):
         raise DataError(f"the two versions of rote do not build the same spaces of {stream.path}")
     found: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
-    for batch in range(len(stream.known)):
-        for side in _in_order(list(engines_of), batch):
-            names = _in_order(engines_of[side], batch)
+    for turn, first in enumerate(range(0, len(stream.known), TOGETHER)):
+        batches = list(range(len(stream.known)))[first : first + TOGETHER]
+        for side in _in_order(list(engines_of), turn):
+            names = _in_order(engines_of[side], turn)
             if side == COMMIT and _spent(found[THEN_NAME]) > PATIENCE:
                 continue
-            turns = sides[side].ask(json.dumps({"names": names, "batch": batch}))
-            for name, turn in turns.items():
+            turns = sides[side].ask(json.dumps({"names": names, "batches": batches}))
+            for name, answers in turns.items():
                 engine = THEN_NAME if side == COMMIT else name
-                found[engine][batch] = Turn(**turn)
+                found[engine] |= {int(batch): Turn(**each) for batch, each in answers.items()}
     return found
 
 

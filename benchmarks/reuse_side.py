@@ -14,6 +14,7 @@ import json
 import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from time import clock_gettime, process_time
@@ -94,19 +95,25 @@ class Side:
                 (spaces[space], np.ascontiguousarray(arrays[f"scores{k}"]), keys)
                 for k, (space, keys) in enumerate(described["batches"])
             ]
+        for space in spaces:  # each is asked about more than once: it is worth compiling
+            getattr(space, "is_new", bool)()
         self.engines: dict[str, Any] = {}
         return {"spaces": [space.fingerprint for space in spaces]}
 
-    def ask(self, names: Sequence[str], batch: int) -> dict[str, Any]:
-        """What each engine answers to one batch, in this order, and in what time.
+    def ask(self, names: Sequence[str], batches: Sequence[int]) -> dict[str, dict[int, Any]]:
+        """What each engine answers to some batches, one after the other, and in what time.
 
-        Nothing where one of them refuses: trial licences of solvers take small spaces only.
+        Batches that one of them refuses are left out: trial licences of solvers take small spaces
+        only.
         """
-        space, scores, keys = self.batches[batch]
-        try:
-            return {name: self.answer(name, space, scores.copy(), keys) for name in names}
-        except rote.UnsupportedSpace:
-            return {}
+        found: dict[str, dict[int, Any]] = {name: {} for name in names}
+        for name in names:
+            for batch in batches:
+                space, scores, keys = self.batches[batch]
+                with suppress(rote.UnsupportedSpace):
+                    found[name][batch] = self.answer(name, space, scores.copy(), keys)
+        by_all = set(batches).intersection(*found.values())
+        return {name: {k: own[k] for k in batches if k in by_all} for name, own in found.items()}
 
     def answer(self, name: str, space: Any, scores: Any, keys: Sequence[int]) -> dict[str, Any]:
         if name not in self.engines or name.endswith(FORGETS):

@@ -12,6 +12,7 @@ from benchmarks.reuse import (
     EXACT,
     OURS,
     THEN_NAME,
+    TOGETHER,
     Recorded,
     Turn,
     ask_all,
@@ -125,8 +126,9 @@ class Scripted:
         order = json.loads(line)
         if "load" in order:
             return {"spaces": self.spaces}
-        self.log += [(self.name, name, order["batch"]) for name in order["names"]]
-        return {name: turn(self.seconds)._asdict() for name in order["names"]}
+        self.log += [(self.name, name, order["batches"]) for name in order["names"]]
+        answers = {str(batch): turn(self.seconds)._asdict() for batch in order["batches"]}
+        return dict.fromkeys(order["names"], answers)
 
 
 def asked(seconds, batches, tmp_path):
@@ -137,17 +139,19 @@ def asked(seconds, batches, tmp_path):
     return log, found
 
 
-def test_the_order_changes_from_batch_to_batch(tmp_path):
-    log, found = asked(1.0, 2, tmp_path)
+def test_the_order_changes_from_turn_to_turn(tmp_path):
+    log, found = asked(1.0, TOGETHER + 1, tmp_path)
+    first, last = list(range(TOGETHER)), [TOGETHER]
     assert log == [
-        (COMMIT, EXACT, 0),
-        (OURS, EXACT, 0),
-        (OURS, "Exact+", 0),
-        (OURS, "Exact+", 1),
-        (OURS, EXACT, 1),
-        (COMMIT, EXACT, 1),
+        (COMMIT, EXACT, first),
+        (OURS, EXACT, first),
+        (OURS, "Exact+", first),
+        (OURS, "Exact+", last),
+        (OURS, EXACT, last),
+        (COMMIT, EXACT, last),
     ]
-    assert {name: sorted(own) for name, own in found.items()} == {name: [0, 1] for name in NAMES}
+    every = [*first, *last]
+    assert {name: sorted(own) for name, own in found.items()} == dict.fromkeys(NAMES, every)
 
 
 def test_a_slow_old_version_is_asked_no_more(tmp_path):

@@ -40,8 +40,9 @@ def test_answers_come_with_their_time_and_with_what_memory_did(tmp_path):
     side = Side()
     assert side.load(str(tmp_path / "stream.npz")) == {"spaces": [stream[0].space.fingerprint]}
     for batch, value in enumerate([2.0, 2.0, 4.0]):
-        found = side.ask(["HiGHS", "HiGHS+"], batch)
-        assert list(found) == ["HiGHS", "HiGHS+"]
+        asked = side.ask(["HiGHS", "HiGHS+"], [batch])
+        assert list(asked) == ["HiGHS", "HiGHS+"]
+        found = {name: own[batch] for name, own in asked.items()}
         assert [turn["value"] for turn in found.values()] == [[value]] * 2
         assert len({turn["labels"] for turn in found.values()}) == 1
         assert all(turn["seconds"] > 0 for turn in found.values())
@@ -55,7 +56,7 @@ def test_a_memory_that_is_emptied_answers_from_nothing(tmp_path):
     side.load(str(tmp_path / "stream.npz"))
     engines = []
     for batch in range(2):
-        side.ask(["HiGHS-"], batch)
+        side.ask(["HiGHS-"], [batch])
         engines.append(side.engines["HiGHS-"])
     assert [engine.counters.cold for engine in engines] == [1, 1]
 
@@ -65,7 +66,7 @@ def test_what_an_engine_refuses_is_answered_by_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(reuse_side.ENGINES, "chain", rote.Independent)
     side = Side()
     side.load(str(tmp_path / "stream.npz"))
-    assert side.ask(["Exact", "chain"], 0) == {}
+    assert side.ask(["Exact", "chain"], [0]) == {"Exact": {}, "chain": {}}
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux knows other clocks")

@@ -19,13 +19,13 @@ leaves goes straight to a short branch and bound (`rote.inference.exact.presolve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.lazy_rows import lazy_rows_for
+from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
 from rote.inference.exact.message_passing import MessagePassing
 from rote.inference.exact.portfolio import better, portfolio, unsettled, within
 from rote.inference.exact.presolve import Presolved, graph_of_rules
@@ -64,53 +64,50 @@ class Exact(Engine):
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        if problem.space.is_new() and len(problem) == 1 and _is_made_of_rules(problem.space):
-            presolved = Presolved.of(problem, graph_of_rules(problem.space))
+        space = problem.space
+        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
+            presolved = Presolved.of(problem, graph_of_rules(space))
             return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
         return self._compiled(problem, context)
 
     def _compiled(self, problem: Problem, context: Context) -> Solutions:
         """The answers by what is compiled once of a space."""
-        if not _looks_first(problem.space):
-            return self._solve(problem, context)
+        route = route_of(problem.space)
+        if not route.looks_first:
+            return self._solve(route, problem, context)
         seen, hard = argmax_presolve(problem)
         if seen is None:
-            return self._solve(problem, context)
+            return self._solve(route, problem, context)
         if not len(hard):
             return seen
-        return seen.with_rows(hard, self._solve(problem.rows(hard), context.rows(hard)))
+        rest = self._solve(route, problem.rows(hard), context.rows(hard))
+        return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        if _is_made_of_rules(space) or choice(space) is not None or is_dense(space):
-            return False
-        return MessagePassing().accepts(space)
+        return not _is_made_of_rules(space) and route_of(space).messages
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
         return not self.warm_starts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
-        chosen = choice(space)
+        chosen = route_of(space).one_pass
         return None if chosen is None else chosen.chain(space)
 
-    def _solve(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        chosen = choice(space)
-        if chosen is not None:
-            return chosen.answer(problem, NO_CONTEXT)
-        lazy = lazy_rows_for(space)
-        if lazy is not None:
+    def _solve(self, route: Route, problem: Problem, context: Context) -> Solutions:
+        if route.one_pass is not None:
+            return route.one_pass.answer(problem, NO_CONTEXT)
+        if route.lazy is not None:
+            lazy = route.lazy
             if self.time_limit is not None:
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
             return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
-        if is_dense(space):
+        if route.dense:
             seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
-        if MessagePassing().accepts(space):
-            messages = MessagePassing()
-            if self.time_limit is not None:
-                messages = MessagePassing(NODES_IN_TIME)
+        if route.messages:
+            messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
             if not len(left.rows):
                 return found
@@ -143,16 +140,32 @@ def _is_made_of_rules(space: Space) -> bool:
     return bool(space.rules) and 2 * len(space.factors) < len(space.variables)
 
 
+class Route(NamedTuple):
+    """What is tried of a space, in this order."""
+
+    one_pass: Engine | None
+    looks_first: bool  # the best labels may be the answer, and seeing that costs less than solving
+    lazy: LazyRows | None
+    dense: bool
+    messages: bool
+
+
 @once_per_space
-def _looks_first(space: Space) -> bool:
-    """Whether the best labels may be the answer, and seeing that costs less than solving."""
+def route_of(space: Space) -> Route:
+    """What `Exact` tries, before branch and bound and solvers take turns."""
     chosen = choice(space)
-    one_pass = chosen is not None and chosen.one_pass
-    return not (one_pass or space.factors or len(space.network.rows))
+    is_direct = chosen is not None and chosen.one_pass
+    looks_first = not (is_direct or space.factors or len(space.network.rows))
+    if chosen is not None:
+        return Route(chosen, looks_first, None, dense=False, messages=False)
+    lazy = lazy_rows_for(space)
+    dense = lazy is None and is_dense(space)
+    messages = lazy is None and not dense and MessagePassing().accepts(space)
+    return Route(None, looks_first, lazy, dense, messages)
 
 
 @once_per_space
 def choice(space: Space) -> Engine | None:
-    """The engine for a space; None stands for branch and bound."""
+    """The engine that solves a space by one method for all inputs; None where there is none."""
     options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

@@ -163,7 +163,6 @@ class Amortized(Wrapper):
         space, m = problem.space, len(problem)
         if context.gold is not None and Capability.GOLD in self.inner.supports:
             return self._around(problem, context)
-        epsilon = self._epsilons(m)
         if not problem.decomposes or not m:
             return self._untested(problem, context)
         if not space.variables:
@@ -173,6 +172,7 @@ class Amortized(Wrapper):
                 return self._untested(problem, context, noted=False)
             if self.certificate == "auto" and self.inner.warm_starts(space):
                 return self._warm(problem, context)
+        epsilon = self._epsilons(m)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
         policy, chunks, start = self._state.budget.policy(space), [], 0
