@@ -88,8 +88,8 @@ def test_every_benchmark_knows_its_options_and_refuses_no_turn_at_all(name, caps
     assert "--json FILE" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["--repeats", "0"])
-    assert "at least 1, got 0" in capsys.readouterr().err or name == "exact_inference"
-    assert len(MODULES) == 13
+    assert "at least 1, got 0" in capsys.readouterr().err or name in {"exact_inference", "reuse"}
+    assert len(MODULES) == 15
 
 
 def test_kernels_that_are_not_compiled_end_a_benchmark_before_it_begins(monkeypatch):
@@ -104,7 +104,7 @@ def test_every_benchmark_that_measures_begins_there():
     folder = Path(table.__file__).parent
     programs = {p.stem: p.read_text() for p in folder.glob("*.py") if "__main__" in p.read_text()}
     others = {name for name, text in programs.items() if not text.endswith("    end(main)\n")}
-    assert others == {"kernel_cases", "one_off_cases", "picture"}  # child processes, and a drawing
+    assert others == {"kernel_cases", "one_off_cases", "picture", "reuse_side"}  # child processes, and a drawing
 
 
 def test_what_is_missing_ends_a_benchmark_by_one_line(monkeypatch):
