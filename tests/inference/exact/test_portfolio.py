@@ -163,7 +163,10 @@ def test_cp_sat_answers_where_it_is_ready_and_its_answers_are_the_same(monkeypat
 
 
 def test_a_solver_that_fails_hands_over_to_the_next(monkeypatch):
+    asked = []
+
     def fail(*args, **kwargs):
+        asked.append(args)
         raise SolverError("it crashed")
 
     monkeypatch.setattr(Isolated, "installed", classmethod(lambda cls: True))
@@ -174,6 +177,7 @@ def test_a_solver_that_fails_hands_over_to_the_next(monkeypatch):
     best = Exhaustive().solve(space, scores).labels.tolist()
     forget_compiled()
     assert portfolio(Problem(space, scores), turns=(1,)).labels.tolist() == best
+    assert asked
     found = Exact(time_limit=2.0).solve(space, scores)
     assert found.labels.tolist() == best
 
