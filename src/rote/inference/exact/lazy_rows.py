@@ -79,7 +79,10 @@ class LazyRows(Engine):
     def refuses(self, space: Space) -> str | None:
         if self.separator is not None or len(_parted(space).rows):
             return None
-        return f"LazyRows takes counts and rules too long for a table, and {space!r} has none"
+        return (
+            f"LazyRows takes counts and rules too long for a table, and {space!r} has none; "
+            "use Exact"
+        )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         rows = _Pool(problem.space, self.separator)
