@@ -91,7 +91,7 @@ ALONE = {
     "CpSat": CpSat,
     "Toulbar2": Toulbar2,
     "Independent": Independent,
-    "LazyRows": LazyRows,
+    "LazyRows": lambda: LazyRows(set_limit=1 << 16),
     "MessagePassing": MessagePassing,
     "Tree": Tree,
     "Beam": lambda: Beam(width=3),
@@ -337,6 +337,7 @@ SOURCES = {
     Milp: {FoundBy.MILP},
     CpSat: {FoundBy.CP_SAT},
     Toulbar2: {FoundBy.TOULBAR2},
+    LazyRows: {FoundBy.ELIMINATION, FoundBy.BRANCH},
 }
 
 

@@ -38,7 +38,6 @@ from rote.space import SpaceBuilder, count, one_of
 from tests.inference.outputs import built
 from tests.strategies import forget_compiled
 
-
 # -- turns --------------------------------------------------------------------------------
 
 
