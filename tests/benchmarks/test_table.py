@@ -104,12 +104,8 @@ def test_every_benchmark_that_measures_begins_there():
     folder = Path(table.__file__).parent
     programs = {p.stem: p.read_text() for p in folder.glob("*.py") if "__main__" in p.read_text()}
     others = {name for name, text in programs.items() if not text.endswith("    end(main)\n")}
-    assert others == {
-        "kernel_cases",
-        "one_off_cases",
-        "picture",
-        "reuse_side",
-    }  # child processes, and a drawing
+    # Child processes, and a drawing.
+    assert others == {"kernel_cases", "one_off_cases", "picture", "reuse_side"}
 
 
 def test_what_is_missing_ends_a_benchmark_by_one_line(monkeypatch):
