@@ -101,6 +101,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.training_speed
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized
+	$(BIN)/python -m benchmarks.reuse
 	$(BIN)/python -m benchmarks.greedy
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.serving

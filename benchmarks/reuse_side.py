@@ -14,6 +14,7 @@ import json
 import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import clock_gettime, process_time
 from typing import Any
@@ -25,6 +26,7 @@ from rote.space.language import And, Implies, Is, Linear, Not, Or, Tuples
 
 TIE = 1e-10  # of the largest score: values that are closer are equal
 REMEMBERS = "+"  # ends the name of an engine with a memory around it
+FORGETS = "-"  # and of one whose memory is empty at every batch: what its certificates do alone
 ENGINES: Mapping[str, Callable[[], Any]] = {
     "Exact": rote.Exact,
     "HiGHS": rote.Milp,
@@ -107,10 +109,18 @@ class Side:
             return {}
 
     def answer(self, name: str, space: Any, scores: Any, keys: Sequence[int]) -> dict[str, Any]:
-        if name not in self.engines:
-            plain = name.removesuffix(REMEMBERS)
-            inner = ENGINES[plain]() if plain in ENGINES else getattr(rote.engines, plain)()
-            self.engines[name] = rote.Amortized(inner) if name.endswith(REMEMBERS) else inner
+        if name not in self.engines or name.endswith(FORGETS):
+            plain = name.rstrip(REMEMBERS + FORGETS)
+            inner = (
+                ENGINES[plain]()
+                if plain in ENGINES
+                else getattr(import_module("rote.engines"), plain)()
+            )
+            if name.endswith(FORGETS):
+                self.engines[name] = rote.Amortized(inner, admission="always")
+            else:
+                remembers = name.endswith(REMEMBERS)
+                self.engines[name] = rote.Amortized(inner) if remembers else inner
         engine, more, counts = self.engines[name], [], None
         if name.endswith(REMEMBERS):
             more, asked = [rote.Context(keys=keys)], engine.counters

@@ -88,7 +88,7 @@ def test_every_benchmark_knows_its_options_and_refuses_no_turn_at_all(name, caps
     assert "--json FILE" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["--repeats", "0"])
-    assert "at least 1, got 0" in capsys.readouterr().err or name in {"exact_inference", "reuse"}
+    assert "at least 1, got 0" in capsys.readouterr().err or name in ("exact_inference", "reuse")
     assert len(MODULES) == 15
 
 

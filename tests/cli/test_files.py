@@ -230,7 +230,7 @@ def test_whatever_goes_wrong_with_a_file_it_is_named(tmp_path, error):
     contents = adapter_of("tagging").read(file)
 
     class Failing:
-        def predict(self, xs):
+        def predict(self, xs, n_jobs):
             raise error
 
     before = str(error)

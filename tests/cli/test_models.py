@@ -67,6 +67,8 @@ def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learn
             assert int(told["remembered"].split(":")[0]) <= int(told["solved"])
             assert 0 <= int(told["solved"]) <= int(told["inferences"])
             assert int(told["inferences"]) >= 16
+            shares = [int(told[name]) for name in ("reused", "warm", "cold")]
+            assert sum(shares) == int(told["inferences"])
         (weights,) = model.glob("*.safetensors")
         said[name] = weights.read_bytes(), run("predict", model, new, *cache)
     assert said["kept"] == said["memory"] == said["plain"]

@@ -9,7 +9,6 @@ from papers.tasks.synthetic import BinaryVector
 from rote import Amortized, Exact, LearnedBeam, Milp, train
 from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
-from rote.inference.wrappers.amortized import LagrangianCertificate
 from rote.serve import engines, open_service
 from rote.serve.app import OneAnswer
 from rote.tasks.adapter import adapter_of
@@ -158,7 +157,7 @@ def test_settings_that_do_not_go_together_are_refused_and_no_store_is_made(
 
 def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
     with open_service(folder) as service:
-        assert LagrangianCertificate() in service.model.engine.certificate
+        assert service.model.engine.certificate == "auto"
     with open_service(folder, "speedup") as service:
         assert service.model.engine.certificate.name == "same"
 

@@ -72,6 +72,7 @@ def test_what_comes_while_others_are_answered_is_one_batch(gated, tagger):
     stats = service.stats()
     assert (stats["requests"], stats["batches"], stats["largest_batch"]) == (51, 2, 50)
     assert stats["solved"] == 51
+    assert (stats["reused"], stats["warm"], stats["cold"]) == (0, 0, 51)
 
 
 def test_a_batch_has_a_limit_and_a_larger_request_is_not_cut(gated):
@@ -168,6 +169,10 @@ def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences,
     assert {a.source for a in again} == {"cache"}
     assert 0 < stats["solved"] == engine.counters.solver_calls == calls
     assert stats["by_source"]["cache"] >= len(values)
+    counters = engine.counters
+    assert stats["reused"] == len(values) + counters.reused
+    assert (stats["warm"], stats["cold"]) == (counters.warm, counters.cold)
+    assert stats["reused"] + stats["warm"] + stats["cold"] == stats["asked"]
     assert (stats["asked"], stats["remembered"]) == (2 * len(values), len(values))
     assert stats["engine"] == "Amortized over Exact"
     assert stats["task"] == "EntityRelation"

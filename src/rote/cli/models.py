@@ -209,6 +209,7 @@ def train(
     if remembering is not None:
         counters = remembering.counters
         known |= {"inferences": counters.queries, "solved": counters.solver_calls}
+        known |= {"reused": counters.reused, "warm": counters.warm, "cold": counters.cold}
         known["remembered"] = _remembered(counters)
     show_pairs(known, Console())
     typer.echo(f"saved in {model}; try: rote predict {model} FILE")

@@ -173,6 +173,10 @@ class Engine(Checked, ABC):
         """
         return False
 
+    def is_quick(self, space: Space) -> bool:
+        """Whether it answers sooner than a certificate could, so that none is worth a try."""
+        return False
+
     def chain(self, space: Space) -> ChainPlan | None:
         """The space as a chain, where this engine would solve it as one, for compiled learners."""
         return None
@@ -211,6 +215,9 @@ class Wrapper(Engine):
     def warm_starts(self, space: Space) -> bool:
         return self.inner.warm_starts(space)
 
+    def is_quick(self, space: Space) -> bool:
+        return self.inner.is_quick(space)
+
 
 E = TypeVar("E", bound=Engine)
 Piece = TypeVar("Piece")
@@ -222,8 +229,13 @@ def in_threads(
 ) -> Iterator[Result]:
     """What comes of each piece of work, in order; kernels let several threads run at once."""
     if n_jobs == 1 or len(pieces) < 2:
-        yield from map(work, pieces)
-        return
+        return map(work, pieces)
+    return _pooled(work, pieces, n_jobs)
+
+
+def _pooled(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], n_jobs: int
+) -> Iterator[Result]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(n_jobs) as pool:

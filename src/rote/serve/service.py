@@ -187,7 +187,11 @@ class Service:
         counters = None if amortized is None else amortized.counters
         served = None if speedup is None else speedup.stats.now()
         solved = self._predictor.given if counters is None else counters.solver_calls
-        task = self.model.task
+        task, record, given = self.model.task, self._stats.record(), self._predictor.given
+        known = max(0, record["asked"] - given)  # equal inputs, which no engine was given
+        reused, warm, cold = 0, 0, given
+        if counters is not None:
+            reused, warm, cold = counters.reused, counters.warm, counters.cold
         return {
             "model": self.name,
             "task": type(task).__name__,
@@ -195,7 +199,10 @@ class Service:
             "engine": self.engine,
             "input": {"hint": self.adapter.hint(task), "example": self.adapter.example(task)},
             "limits": asdict(self.limits),
-            **self._stats.record(),
+            **record,
+            "reused": known + reused,
+            "warm": warm,
+            "cold": cold,
             "waiting": self._waiting,
             "remembered": len(self._predictor.cache or ()),
             "solved": solved if served is None else served["taught"],

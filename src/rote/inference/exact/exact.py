@@ -64,7 +64,7 @@ class Exact(Engine):
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        if _is_used_once(problem):
+        if problem.space.is_new() and len(problem) == 1 and _is_made_of_rules(problem.space):
             presolved = Presolved.of(problem, graph_of_rules(problem.space))
             return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
         return self._compiled(problem, context)
@@ -81,8 +81,13 @@ class Exact(Engine):
         return seen.with_rows(hard, self._solve(problem.rows(hard), context.rows(hard)))
 
     def warm_starts(self, space: Space) -> bool:
-        is_searched = choice(space) is None and not is_dense(space)
-        return is_searched and MessagePassing().accepts(space)
+        if _is_made_of_rules(space) or choice(space) is not None or is_dense(space):
+            return False
+        return MessagePassing().accepts(space)
+
+    def is_quick(self, space: Space) -> bool:
+        # Certificates are dual ascent, which takes longer than all that is tried here.
+        return not self.warm_starts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
@@ -130,13 +135,12 @@ class Exact(Engine):
         return portfolio(problem, context)
 
 
-def _is_used_once(problem: Problem) -> bool:
-    """Whether compiling the space is not worth it, as far as we know."""
-    space = problem.space
-    if not space.is_new() or len(problem) != 1 or not space.rules:
-        return False
-    # With as many factors as variables it may be a chain or a tree, which takes one pass.
-    return 2 * len(space.factors) < len(space.variables)
+def _is_made_of_rules(space: Space) -> bool:
+    """Whether compiling the space is not worth it, if it is used once.
+
+    With as many factors as variables it may be a chain or a tree, which takes one pass.
+    """
+    return bool(space.rules) and 2 * len(space.factors) < len(space.variables)
 
 
 @once_per_space

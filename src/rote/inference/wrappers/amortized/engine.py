@@ -97,8 +97,9 @@ class Amortized(Wrapper):
     exact_period
         Every so many inputs, one is treated as if ``epsilon`` were 0.
     admission
-        With "adaptive", inputs are not tested where that takes longer than solving; this changes
-        times and counts, not answers. With "always", or ``epsilon`` above 0, all are tested.
+        With "adaptive", inputs are not tested where that takes longer than solving, or the inner
+        engine says that it would (`Engine.is_quick`); this changes times and counts, not answers.
+        With "always", or ``epsilon`` above 0, all are tested.
     max_bytes
         Of entries in memory; beyond it, those of no use for longest are forgotten.
 
@@ -167,8 +168,11 @@ class Amortized(Wrapper):
             return self._untested(problem, context)
         if not space.variables:
             return self._undecided(problem, context)
-        if self.certificate == "auto" and self.epsilon == 0 and self.inner.warm_starts(space):
-            return self._warm(problem, context)
+        if self.epsilon == 0:
+            if self.admission == "adaptive" and self.inner.is_quick(space):
+                return self._untested(problem, context, noted=False)
+            if self.certificate == "auto" and self.inner.warm_starts(space):
+                return self._warm(problem, context)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
         policy, chunks, start = self._state.budget.policy(space), [], 0
@@ -200,13 +204,14 @@ class Amortized(Wrapper):
         around = rebuilt(self.inner, Decomposed, lambda own: own.over(self.over(own.inner)))
         return around.answer(problem, context)
 
-    def _untested(self, problem: Problem, context: Context) -> Solutions:
-        """Straight to the inner engine."""
+    def _untested(self, problem: Problem, context: Context, *, noted: bool = True) -> Solutions:
+        """Straight to the inner engine; the time is ``noted`` for the admission policy."""
         start = perf_counter()
         solutions = self.inner.answer(problem, context)
         took, m, state = perf_counter() - start, len(problem), self._state
-        with state.caches.lock:
-            state.budget.policy(problem.space).enter_solved(m, took)
+        if noted:
+            with state.caches.lock:
+                state.budget.policy(problem.space).enter_solved(m, took)
         state.stats.add(queries=m, cold=m, solver_calls=m, bypassed=m, solving_seconds=took)
         return solutions
 
@@ -225,41 +230,39 @@ class Amortized(Wrapper):
         with state.caches.lock:
             cache = state.caches.warm_starts(problem.space)
             cache.fetch()
-            numbered = cache.forgotten
             starts = cache.find(problem, context)
             same, known = cache.answers(problem, starts)
-            left = np.arange(m) if known is None else np.setdiff1d(np.arange(m), same)
+        left, part, asked = np.arange(m), problem, context
+        if known is not None:
+            left = np.setdiff1d(left, same)
             part, asked = _rows(problem, context, left)
-            starts = starts[left]
-            asked = cache.context(asked, part, starts)
+            starts = [starts[i] for i in left.tolist()]
+        asked = cache.context(asked, part, starts)
         testing, begun = perf_counter() - begun, perf_counter()
         found = self.inner.answer(part, asked) if len(left) else known
         assert found is not None
         solving, begun = perf_counter() - begun, perf_counter()
         if len(left):
             with state.caches.lock:
-                if cache.forgotten != numbered:  # by another thread: rows have other numbers now
-                    starts[:] = -1
-                cache.remember(part, asked, starts, found)
+                cache.remember(part, asked, found)
                 state.caches.trim(cache)
-        warm = int((starts >= 0).sum())
+        cold = starts.count(None)
         state.stats.add(
             queries=m,
             reused=m - len(left),
-            warm=warm,
-            cold=len(left) - warm,
+            warm=len(left) - cold,
+            cold=cold,
             solver_calls=len(left),
             testing_seconds=testing + perf_counter() - begun,
             solving_seconds=solving,
         )
-        solutions = replace(found, duals=None)
         if known is None:
-            return solutions
+            return replace(found, duals=None)
         state.stats.hit("same", m - len(left))
         if not len(left):
             return known
         whole = Solutions.none(problem.space, m).with_rows(same, known)
-        return whole.with_rows(left, solutions)
+        return whole.with_rows(left, replace(found, duals=None))
 
     def _tested(self, problem: Problem, context: Context, epsilon: FloatArray) -> Solutions:
         """Certificates first. A young cache is asked about few inputs at a time."""

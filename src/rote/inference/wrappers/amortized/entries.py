@@ -47,10 +47,9 @@ class Entry(NamedTuple):
         return cls(labels.astype(np.int64), scores, messages, multipliers, margin, gap)
 
 
-class Entries:
-    """Columns with a row for each entry; rows beyond ``count`` are room for more."""
+class Shared:
+    """What is remembered of one space, and the log of a store that others put theirs into."""
 
-    columns: ClassVar[tuple[str, ...]]  # names of attributes, one of them ``used``
     prefix: ClassVar[str]  # of the names of logs, with the number of the format
 
     def __init__(
@@ -59,15 +58,6 @@ class Entries:
         self.space = space
         self.log = None if store is None else Log(store, self.prefix + space.fingerprint)
         self.dual_sizes = dual_sizes
-        self.count = 0
-        self.used = np.empty(1, dtype=np.int64)  # when an entry was last of use
-        self.clock = 0
-        self.forgotten = 0  # how often rows were given new numbers
-
-    @property
-    def size(self) -> int:
-        """In bytes, of entries and the room there is for more."""
-        return sum(getattr(self, name).nbytes for name in self.columns)
 
     def news(self) -> list[AnyArray]:
         """What others have put into the store since the last time, by column; [] if nothing."""
@@ -92,6 +82,26 @@ class Entries:
             and entry.gap >= 0
             and bool(((entry.labels >= 0) & (entry.labels < self.space.sizes)).all())
         )
+
+
+class Entries(Shared):
+    """Columns with a row for each entry; rows beyond ``count`` are room for more."""
+
+    columns: ClassVar[tuple[str, ...]]  # names of attributes, one of them ``used``
+
+    def __init__(
+        self, space: Space, store: Store | None = None, dual_sizes: tuple[int, int] = (0, 0)
+    ) -> None:
+        super().__init__(space, store, dual_sizes)
+        self.count = 0
+        self.used = np.empty(1, dtype=np.int64)  # when an entry was last of use
+        self.clock = 0
+        self.forgotten = 0  # how often rows were given new numbers
+
+    @property
+    def size(self) -> int:
+        """In bytes, of entries and the room there is for more."""
+        return sum(getattr(self, name).nbytes for name in self.columns)
 
     def use(self, rows: IntArray) -> None:
         """Note that entries were of use."""

@@ -22,7 +22,7 @@ import numpy as np
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import finite_messages
 from rote.inference.stores.base import Store
-from rote.inference.wrappers.amortized.entries import Entries, Entry
+from rote.inference.wrappers.amortized.entries import Entries, Entry, Shared
 from rote.inference.wrappers.amortized.warm_starts import WarmStarts
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
@@ -172,7 +172,7 @@ class SolutionCache(Entries):
         return place
 
 
-E = TypeVar("E", bound=Entries)
+E = TypeVar("E", bound=Shared)
 
 
 class SolutionCaches:
@@ -182,8 +182,8 @@ class SolutionCaches:
         self.store = store
         self.max_bytes = max_bytes
         self.lock = RLock()
-        self._caches: dict[tuple[type[Entries], Space], Any] = {}
-        self._sizes: dict[Entries, int] = {}
+        self._caches: dict[tuple[type[Shared], Space], Any] = {}
+        self._sizes: dict[SolutionCache | WarmStarts, int] = {}
         self._size = 0
 
     def of(self, space: Space) -> SolutionCache:
@@ -201,7 +201,7 @@ class SolutionCaches:
                 found = self._caches.setdefault((kind, space), kind(space, self.store))
         return found
 
-    def trim(self, changed: Entries) -> None:
+    def trim(self, changed: SolutionCache | WarmStarts) -> None:
         """Forget until what is remembered is not more than the limit, after a cache has changed.
 
         Where a cache that went is asked again, the store is read from the start.
@@ -213,7 +213,7 @@ class SolutionCaches:
             if not self._measure(largest):
                 del self._caches[type(largest), largest.space], self._sizes[largest]
 
-    def _measure(self, cache: Entries) -> int:
+    def _measure(self, cache: SolutionCache | WarmStarts) -> int:
         """How large a cache is now."""
         size = cache.size
         self._size += size - self._sizes.get(cache, 0)

@@ -1,14 +1,16 @@
 """Warm starts: the last output and duals of each question, for engines that start from them.
 
-A question that has a name (`Context.keys`) has one entry, which its next answer takes the place of.
-One without a name starts from the entry whose output is best for its scores, of those that were of
-use last, and gets an entry of its own.
+A question that has a name (`Context.keys`) has one start, which its next answer takes the place of.
+One without a name starts from the output that is best for its scores, of those that came last, and
+leaves a start of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import count, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,133 +18,138 @@ from rote.inference.exact.duals import Duals
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.stores.base import Store
-from rote.inference.wrappers.amortized.entries import Entries, Entry
+from rote.inference.wrappers.amortized.entries import Entry, Shared
 from rote.kernels.cache_lookup import best_remembered
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
+LATEST = 64  # starts among which that of a question without a name is looked for
 NONE = readonly(np.empty(0, dtype=np.int64))
-LATEST = 64  # entries among which the start of a question without a name is looked for
+TINY = float(np.finfo(np.float64).tiny)
 
 
-class WarmStarts(Entries):
-    """The entries of one space that engines start from; their duals are of its whole network."""
+class Start(NamedTuple):
+    """The answer to a question, and duals of the whole network."""
 
-    columns = ("scores", "labels", "messages", "multipliers", "gaps", "used")
+    labels: IntArray
+    scores: FloatArray
+    messages: FloatArray
+    multipliers: FloatArray
+    gap: float  # how much better another output may be; 0 where none is
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(array.nbytes for array in self[:4])
+
+
+class WarmStarts(Shared):
+    """The starts of one space, those that came last at the end."""
+
     prefix = "warm1-"
 
     def __init__(self, space: Space, store: Store | None = None) -> None:
         super().__init__(space, store, (int(space.network.message_ptr[-1]), len(space.rows)))
-        self.scores = np.empty((1, space.parts))
-        self.labels = np.empty((1, len(space.variables)), dtype=np.int64)
-        self.messages, self.multipliers = (np.empty((1, size)) for size in self.dual_sizes)
-        self.gaps = np.empty(1)
-        self._named: dict[Hashable, int] = {}
+        self.size = 0
+        self.starts: dict[Hashable, Start] = {}
+        self._unnamed = map(_Unnamed, count())
 
     def fetch(self) -> None:
         """Take from the store what others have put there since the last time."""
-        if news := self.news():
+        if self.log is not None and (news := self.news()):
             labels, scores, messages, multipliers, _, gaps = news
-            nowhere = np.full(len(labels), -1, dtype=np.int64)
-            self._write(nowhere, labels, scores, Duals(messages, multipliers), gaps)
+            for i, gap in enumerate(gaps.tolist()):
+                own = Start(labels[i], scores[i], messages[i], multipliers[i], gap)
+                self._put(next(self._unnamed), own)
 
-    def find(self, problem: Problem, context: Context) -> IntArray:
-        """The entry that each question starts from, or -1."""
+    def find(self, problem: Problem, context: Context) -> Sequence[Start | None]:
+        """What each question starts from."""
         if context.keys is not None:
-            return np.array([self._named.get(key, -1) for key in context.keys], dtype=np.int64)
-        if not self.count:
-            return np.full(len(problem), -1, dtype=np.int64)
-        latest = np.argsort(self.used[: self.count], kind="stable")[-LATEST:]
+            return [self.starts.get(key) for key in context.keys]
+        if not self.starts:
+            return [None] * len(problem)
+        latest = list(islice(reversed(self.starts.values()), LATEST))
+        labels = readonly(np.array([start.labels for start in latest]))
+        parts = readonly(self.space.known_parts_of(labels))
         variables = len(self.space.variables)
-        parts = readonly(self.space.known_parts_of(readonly(self.labels[latest])))
         best = best_remembered(problem.scores, problem.closed_rows, parts, variables)
-        return np.where(best >= 0, latest[best], -1)
+        return [latest[k] if k >= 0 else None for k in best.tolist()]
 
-    def answers(self, problem: Problem, starts: IntArray) -> tuple[IntArray, Solutions | None]:
-        """The questions whose scores are those of their entries, and what is known of them."""
+    def answers(
+        self, problem: Problem, starts: Sequence[Start | None]
+    ) -> tuple[IntArray, Solutions | None]:
+        """The questions whose scores are those of their starts, and what is known of them."""
         if problem.closed is not None:
             return NONE, None
-        same = np.array(
-            [
-                i
-                for i, row in enumerate(starts.tolist())
-                if row >= 0 and np.array_equal(self.scores[row], problem.scores[i])
-            ],
-            dtype=np.int64,
-        )
-        if not len(same):
-            return same, None
-        labels, gaps, part = self.labels[starts[same]], self.gaps[starts[same]], problem.rows(same)
+        same = [
+            i
+            for i, start in enumerate(starts)
+            if start is not None and (start.scores == problem.scores[i]).all()
+        ]
+        if not same:
+            return NONE, None
+        known = [start for start in (starts[i] for i in same) if start is not None]
+        rows, labels = np.array(same), np.array([start.labels for start in known])
+        gaps, part = np.array([start.gap for start in known]), problem.rows(rows)
         status = np.where(gaps > 0, Status.FEASIBLE, Status.OPTIMAL)
         bound = part.value(readonly(labels)) + gaps
-        return same, Solutions.of(part, labels, FoundBy.CACHE, bound=bound, status=status)
+        return rows, Solutions.of(part, labels, FoundBy.CACHE, bound=bound, status=status)
 
-    def context(self, context: Context, problem: Problem, starts: IntArray) -> Context:
+    def context(
+        self, context: Context, problem: Problem, starts: Sequence[Start | None]
+    ) -> Context:
         """The same with outputs and duals to start from; -1 and 0 where nothing is known."""
         record = problem.closed is None
-        if not (starts >= 0).any():
+        known = [(i, start) for i, start in enumerate(starts) if start is not None]
+        if not known:
             return replace(context, record=record)
-        none = starts < 0
-        labels, messages = self.labels[starts], self.messages[starts]
-        multipliers = self.multipliers[starts]
-        labels[none], messages[none], multipliers[none] = -1, 0.0, 0.0
+        if len(starts) == 1:
+            own = known[0][1]
+            warm = WarmStart(own.labels[None], Duals(own.messages[None], own.multipliers[None]))
+            return replace(context, warm=warm, record=record)
+        m, sizes = len(starts), self.dual_sizes
+        labels = np.full((m, len(self.space.variables)), -1)
+        messages, multipliers = np.zeros((m, sizes[0])), np.zeros((m, sizes[1]))
+        for i, start in known:
+            labels[i], messages[i], multipliers[i] = start.labels, start.messages, start.multipliers
         duals = Duals(readonly(messages), readonly(multipliers))
         return replace(context, warm=WarmStart(readonly(labels), duals), record=record)
 
-    def remember(
-        self, problem: Problem, context: Context, starts: IntArray, found: Solutions
-    ) -> None:
+    def remember(self, problem: Problem, context: Context, found: Solutions) -> None:
         """Keep answers of an engine that have an output and duals."""
-        there = found.labels[:, 0] >= 0
-        if found.duals is None or problem.closed is not None or not there.any():
+        duals = found.duals
+        if duals is None or problem.closed is not None:
             return
-        keys = context.keys
-        if not there.all():
-            rows = np.flatnonzero(there)
-            problem, context = problem.rows(rows), context.rows(rows)
-            starts, found, keys = starts[rows], found.rows(rows), context.keys
-        assert found.duals is not None
-        gaps = np.where(
-            found.status == Status.OPTIMAL,
-            0.0,
-            np.maximum(found.bound - found.value, np.finfo(np.float64).tiny),
-        )
-        places = np.full(len(problem), -1, dtype=np.int64) if keys is None else starts
-        rows = self._write(places, found.labels, problem.scores, found.duals, gaps)
-        if keys is not None:
-            self._named.update(zip(keys, rows.tolist(), strict=True))
+        keys: Iterable[Hashable] = self._unnamed if context.keys is None else context.keys
+        new = []
+        status, gap = found.status.tolist(), (found.bound - found.value).tolist()
+        for i, key in zip(range(len(problem)), keys, strict=False):
+            if found.labels[i, 0] >= 0:
+                own = 0.0 if status[i] == Status.OPTIMAL else max(gap[i], TINY)
+                start = Start(
+                    readonly(found.labels[i].copy()),
+                    readonly(problem.scores[i].copy()),
+                    readonly(duals.messages[i].copy()),
+                    readonly(duals.multipliers[i].copy()),
+                    own,
+                )
+                self._put(key, start)
+                new.append(start)
         if self.log is not None:
-            self.log.append(
-                Entry(
-                    self.labels[row],
-                    self.scores[row],
-                    self.messages[row],
-                    self.multipliers[row],
-                    -np.inf,
-                    float(self.gaps[row]),
-                ).encoded()
-                for row in rows.tolist()
-            )
+            self.log.append(Entry(*start[:4], -np.inf, start.gap).encoded() for start in new)
 
-    def _write(
-        self,
-        rows: IntArray,
-        labels: IntArray,
-        scores: FloatArray,
-        duals: Duals,
-        gaps: FloatArray,
-    ) -> IntArray:
-        rows = self.new_rows(rows)
-        self.scores[rows] = scores
-        self.labels[rows] = labels
-        self.messages[rows] = duals.messages
-        self.multipliers[rows] = duals.multipliers
-        self.gaps[rows] = gaps
-        self.use(rows)
-        return rows
+    def _put(self, key: Hashable, start: Start) -> None:
+        old = self.starts.pop(key, None)
+        self.size += start.size - (0 if old is None else old.size)
+        self.starts[key] = start
 
-    def forget(self, share: float = 0.25) -> IntArray:
-        """Let go of the entries that have not been of use for longest."""
-        place = super().forget(share)
-        self._named = {k: int(place[row]) for k, row in self._named.items() if place[row] >= 0}
-        return place
+    def forget(self, share: float = 0.25) -> None:
+        """Let go of the starts that came first."""
+        for key in list(islice(self.starts, max(1, int(share * len(self.starts))))):
+            self.size -= self.starts.pop(key).size
+
+
+class _Unnamed(NamedTuple):
+    """A name that no caller gives."""
+
+    number: int
