@@ -22,10 +22,9 @@ from rote.kernels.arrays import Bundle
 from rote.kernels.bundles import Questions
 from rote.kernels.misfits import types_of
 from tools import golden
-from tools.recorded import EXAMPLES, Calls, copied, doors, fields_of, recording
+from tools.recorded import Calls, copied, doors, fields_of, recording, solve_examples
 
 GROUPS = (
-    *EXAMPLES,
     *(f"engine_{name}/small" for name in golden.ENGINES if "milp" not in name),
     "duals/small",
     "max_marginals/small",
@@ -90,6 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.unraisablehook = lambda one: outside.append((one.exc_value, one.object))
     recorded: Calls = {}
     with recording(recorded, KEPT):
+        solve_examples()
         for name in GROUPS:
             golden.GROUPS[name].arrays()
     rng, known = np.random.default_rng(asked.seed), doors()

@@ -7,14 +7,20 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rote import kernels
+from rote import RGS, Context, Exact, SpaceBuilder, at_most, kernels
+from rote.inference.exact.lazy_rows import LazyRows
+from rote.inference.problem import Problem
 from rote.kernels.arrays import Bundle
 from rote.kernels.misfits import types_of
+from rote.space import Space
+from tools import golden
 
 # Groups of `tools.golden` that call nearly all doors.
 EXAMPLES = (
@@ -75,6 +81,30 @@ def made(bundle: Bundle, **changed: Any) -> Bundle:
     own = fields_of(bundle)
     again = {name: changed.get(name, copied(value)) for name, value in own.items()}
     return type(bundle)(**again) if own else bundle
+
+
+def solve_examples() -> None:
+    """Solve small problems, so that every door is called."""
+    for name in EXAMPLES:
+        golden.GROUPS[name].arrays()
+    space, problem = golden.small()[0]
+    RGS(restarts=2).solve(space, replace(problem, loss_term=golden.Parity(len(problem))), Context())
+    dense = golden.joined_space(13, 2, combinations(range(13), 2))
+    counted = golden.counted_space()
+    once = _used_once()
+    for engine, space, m in ((Exact(), dense, 3), (LazyRows(), counted, 3), (Exact(), once, 1)):
+        engine.solve(space, Problem(space, np.random.default_rng(0).normal(size=(m, space.parts))))
+
+
+def _used_once() -> Space:
+    """Rules that presolve does not settle, in a space that nothing is compiled of yet."""
+    builder = SpaceBuilder()
+    own = [builder.variable(f"x{j}", "abc") for j in range(12)]
+    builder.factor(own[0], own[1])
+    for j in range(12):
+        builder.require(at_most(2, [own[(j + k) % 12]["a"] for k in range(5)]))
+        builder.require(own[j]["b"] >> ~own[(j + 1) % 12]["b"])
+    return builder.build()
 
 
 @contextmanager

@@ -82,8 +82,9 @@ def test_solve_takes_given_labels_from_an_evidence_file(run, uai, tmp_path):
 
 @pytest.mark.parametrize("name", [*ANYTIME, "elimination", "chain", "tree", "exhaustive", "greedy"])
 def test_solve_gives_the_same_answer_by_any_engine(run, uai, name):
-    if name == "gurobi":
-        pytest.importorskip("gurobipy")
+    packages = {"gurobi": "gurobipy", "cp-sat": "ortools", "toulbar2": "pytoulbar2"}
+    if name in packages:
+        pytest.importorskip(packages[name])
     record = json.loads(run("solve", uai, "--engine", name, "--json")[1])
     assert list(record["labels"].values()) == ["1", "0"]
 

@@ -46,6 +46,7 @@ from rote.inference import (
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, LearnedRestarts
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals
+from rote.inference.exact.lazy_rows import LazyRows
 from rote.inference.problem import NO_CONTEXT, Context, FeatureRows, WarmStart
 from rote.inference.solvers.cp_sat import CpSat
 from rote.inference.solvers.toulbar2 import Toulbar2
@@ -90,6 +91,7 @@ ALONE = {
     "CpSat": CpSat,
     "Toulbar2": Toulbar2,
     "Independent": Independent,
+    "LazyRows": lambda: LazyRows(set_limit=1 << 16),
     "MessagePassing": MessagePassing,
     "Tree": Tree,
     "Beam": lambda: Beam(width=3),
@@ -335,6 +337,7 @@ SOURCES = {
     Milp: {FoundBy.MILP},
     CpSat: {FoundBy.CP_SAT},
     Toulbar2: {FoundBy.TOULBAR2},
+    LazyRows: {FoundBy.ELIMINATION, FoundBy.BRANCH},
 }
 
 

@@ -167,6 +167,6 @@ def test_every_part_must_meet_the_condition(relative):
             readonly(np.array([1e-10])),
             readonly(np.zeros(1)),
             relative,
-            absolute=False,
+            False,
         )
         assert (found[0] >= 0) == expected, scores

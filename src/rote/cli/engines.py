@@ -16,12 +16,20 @@ if TYPE_CHECKING:
 
 # What --engine knows: first those that can stop early, then those that cannot. Each is the name of
 # a class, which is loaded when it is asked for: most commands need few of them, and help none.
-ANYTIME = {"exact": "Exact", "branch": "BranchAndBound", "milp": "Milp", "gurobi": "Milp"}
+ANYTIME = {
+    "exact": "Exact",
+    "branch": "BranchAndBound",
+    "milp": "Milp",
+    "gurobi": "Milp",
+    "cp-sat": "CpSat",
+    "toulbar2": "Toulbar2",
+}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"gurobi": {"solver": "gurobi"}}
 UNTIMED = {
     "elimination": "Elimination",
     "chain": "Chain",
     "tree": "Tree",
+    "message-passing": "MessagePassing",
     "separable": "Independent",
     "exhaustive": "Exhaustive",
     "greedy": "RGS",

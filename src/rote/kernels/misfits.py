@@ -76,7 +76,8 @@ def types_of(called: Callable[..., Any]) -> dict[str, str]:
     source = beside / f"{called.__module__.rpartition('.')[2]}.py"
     for node in ast.parse(source.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and node.name == called.__name__:
-            begin = next(f for f in node.body if getattr(f, "name", "") == "__init__")
-            assert isinstance(begin, ast.FunctionDef)
-            return {a.arg: ast.unparse(a.annotation) for a in begin.args.args if a.annotation}
+            for begin in node.body:
+                if isinstance(begin, ast.FunctionDef) and begin.name == "__init__":
+                    given = begin.args.args
+                    return {a.arg: ast.unparse(a.annotation) for a in given if a.annotation}
     return {}

@@ -117,7 +117,7 @@ def test_what_is_left_has_the_open_outputs_with_the_same_differences(space, seed
     np.asarray(net.found)[:] = best
     net.value = outputs[best]
     close_losses(net, room)
-    opened = bodies.flags_of(net.opened)
+    opened = net.opened
     for j, label in enumerate(best):
         opened[space.offsets[j] + label] = True
     to = SmallNetwork(net.graph)
@@ -144,7 +144,7 @@ def test_no_label_of_an_output_within_a_tie_is_closed(space, seed):
     if not outputs:
         return
     assert left >= 0
-    opened, top = bodies.flags_of(net.opened), max(outputs.values())
+    opened, top = net.opened, max(outputs.values())
     for labels, worth in outputs.items():
         if worth >= top - 0.01:
             assert all(opened[space.offsets[j] + a] for j, a in enumerate(labels))

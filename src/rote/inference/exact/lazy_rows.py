@@ -76,11 +76,6 @@ class LazyRows(Engine):
 
     checks: ClassVar = {"set_limit": whole(1), "missed_limit": optional(whole(1))}
 
-    def refuses(self, space: Space) -> str | None:
-        if self.separator is not None or len(_parted(space).rows):
-            return None
-        return f"LazyRows takes counts and rules too long for a table, and {space!r} has none"
-
     def answer(self, problem: Problem, context: Context) -> Solutions:
         rows = _Pool(problem.space, self.separator)
         best = self._best(problem, np.full(len(problem), -np.inf), rows)

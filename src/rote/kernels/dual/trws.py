@@ -600,6 +600,19 @@ def message_passing(
     there is no output), bounds, what is settled, and the open labels of what is not.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
+    sent_by_all = graph.flow.message_ptr[graph.flow.message_ptr.shape[0] - 1]
+    questions.fit(graph.source.reach, graph.offsets[n])
+    if plain:
+        questions.fit(graph.tables.ptr[graph.tables.ptr.shape[0] - 1], 0)
+    if start.shape[0] > 0:
+        expect("start", "rows", m, start.shape[0])
+        expect("start", "columns", sent_by_all, start.shape[1])
+    if incumbents.shape[0] > 0:
+        expect("incumbents", "rows", m, incumbents.shape[0])
+        expect("incumbents", "columns", n, incumbents.shape[1])
+    if messages.shape[0] > 0:
+        expect("messages", "rows", m, messages.shape[0])
+        expect("messages", "columns", sent_by_all, messages.shape[1])
     room = TrwsRoom(graph)
     labels: OutInts2 = np.full((m, n), -1, np.int64)
     bounds: OutFloats = np.full(m, -inf)

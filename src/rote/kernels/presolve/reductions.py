@@ -446,6 +446,7 @@ def presolve(
     first ``own`` labels have scores.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
+    questions.fit(graph.tables.ptr[graph.tables.ptr.shape[0] - 1], own)
     room = PresolveRoom(graph, own)
     labels, left = ints2(m, n), ints(m)
     still_open, live = flags2(m, graph.offsets[n]), flags2(m, graph.rows.lower.shape[0])

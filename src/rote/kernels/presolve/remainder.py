@@ -62,8 +62,11 @@ def remainder(
     graph: Graph, scores: Floats, own: Int, is_open: Flags, live: Flags
 ) -> tuple[Graph, FloatArray, IntArray, IntArray]:
     """The graph of what is left and its scores, and which variable and label each one was."""
-    kept = Kept(graph, is_open)
     factors, rows = graph.tables.scope_ptr.shape[0] - 1, graph.rows.lower.shape[0]
+    expect_least("scores", "entries", graph.tables.ptr[factors], scores.shape[0])
+    expect("is_open", "entries", graph.offsets[graph.sizes.shape[0]], is_open.shape[0])
+    expect("live", "entries", rows, live.shape[0])
+    kept = Kept(graph, is_open)
     everything = 1 << 62
     # Sizes first: of scored tables, of tables that stand for rows, of rows.
     tables, places, scored = 0, 0, kept.labels

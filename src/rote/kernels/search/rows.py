@@ -38,6 +38,7 @@ def broken_rows(labels: Ints2, offsets: Ints, rows: RowGroups) -> tuple[IntArray
 
     The row is -1 where the output obeys all, or is none itself.
     """
+    expect("labels", "columns", offsets.shape[0] - 1, labels.shape[1])
     m = labels.shape[0]
     broken: OutInts = np.full(m, -1, np.int64)
     missed: OutFloats = np.zeros(m)
@@ -144,7 +145,12 @@ def halves(
     half 2 i where it is not, so that it must be for another variable. Losses are those of
     `split_group`, in terms of ``questions.scores``; inf for a half that has no output.
     """
-    m, count = labels.shape[0], questions.closed.shape[1]
+    m, n, count = questions.scores.shape[0], offsets.shape[0] - 1, questions.closed.shape[1]
+    questions.fit(0, offsets[n])
+    expect("closed", "rows", m, questions.closed.shape[0])
+    expect("labels", "rows", m, labels.shape[0])
+    expect("labels", "columns", n, labels.shape[1])
+    expect("broken", "entries", m, broken.shape[0])
     closed = flags2(2 * m, count)
     losses: OutFloats = np.full(2 * m, inf)
     room = floats(2 * rows.variable.shape[0])

@@ -514,6 +514,9 @@ def shared_tree(
     inputs have too little in common for one tree.
     """
     m, n = questions.scores.shape[0], graph.sizes.shape[0]
+    questions.fit(graph.tables.ptr[graph.tables.ptr.shape[0] - 1], graph.offsets[n])
+    if floors.shape[0] > 0:
+        expect("floors", "entries", m, floors.shape[0])
     batch = Batch(m, n, max(2, graph.widest))
     messages = Messages(n, batch.most, batch.width)
     tree = SharedTree(m, n, batch.most, batch.width)
