@@ -160,6 +160,26 @@ def solving(engine: Any, space: Any, scores: Any) -> Run:
     return lambda: told(engine.solve(space, scores))
 
 
+def solving_once(r: Names, count: int) -> Run:
+    """Spaces of rules without factors, each made anew and asked about once."""
+    drawing = [np.random.default_rng(SEED + k) for k in range(count)]
+    drawn_rules = [rng.permuted(np.tile(np.arange(20), (30, 1)), axis=1)[:, :3] for rng in drawing]
+    scores = [rng.normal(size=40) for rng in drawing]
+
+    def space(rules: Any) -> Any:
+        builder = r.SpaceBuilder()
+        own = [builder.variable(f"x{i}", "01") for i in range(20)]
+        for i, j, k in rules.tolist():
+            builder.require((own[i]["0"] & own[j]["1"]) >> own[k]["0"])
+        return builder.build()
+
+    return lambda: [
+        array
+        for rules, own in zip(drawn_rules, scores, strict=True)
+        for array in told(r.Exact().solve(space(rules), own))
+    ]
+
+
 def solving_batches(engine: Any, asked: Sequence[tuple[Any, Any]]) -> Run:
     return lambda: [array for one in asked for array in told(engine.solve(*one))]
 
@@ -280,6 +300,7 @@ CASES: Mapping[str, Callable[[Names], Run]] = MappingProxyType(
         ),
         "dual: ascent and bounds": dual_bounds,
         "dual: certificates": amortized,
+        "presolve: 10 spaces used once": lambda r: solving_once(r, 10),
         "search: 2 grids of 30x30": lambda r: solving(
             r.Exact(), s := grid(r, 30, 4), attractive(s, 4, 2)
         ),
