@@ -163,7 +163,7 @@ def test_networks_and_greedy_search_on_the_page_of_its_paper():
 
 
 def test_what_amortized_training_saves():
-    shown = table("docs/amortized.md", "inferences", "solved by `Amortized`")
+    shown = table("docs/amortized.md", "inferences", "calls of the engine underneath")
     on_page = table("docs/papers/chang2015.md", "duals")
     related, everything = ({"sentences": each, "delta": 0.1} for each in ("related", "all"))
     for label, other, name, where in (
