@@ -43,6 +43,10 @@ class BuildKernels(build_ext):
     what an earlier build left of one would then run together with newer ones.
     """
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or CORES  # editable installs forget what ``setup`` says
+
     def run(self) -> None:
         self.failed: list[str] = []
         built = Path(self.get_ext_fullpath(SHARED)).with_name("_built.txt")
@@ -79,6 +83,7 @@ kernels = cythonize(
     compiler_directives={
         "language_level": 3,
         "boundscheck": CHECKED,
+        "show_performance_hints": not CHECKED,
         "wraparound": False,
         "cdivision": True,
         "infer_types": True,
@@ -91,5 +96,4 @@ for kernel in kernels:
 setup(
     cmdclass={"build_ext": BuildKernels},
     ext_modules=kernels,
-    options={"build_ext": {"parallel": CORES}},
 )
