@@ -176,6 +176,25 @@ class Solutions:
         messages[index], multipliers[index] = duals.messages, duals.multipliers
         return replace(self, duals=type(duals)(readonly(messages), readonly(multipliers)))
 
+    def improved(self, problem: Problem, other: Solutions) -> Solutions:
+        """The better of two answers to each input, and both bounds, where these prove nothing."""
+        settled = np.isin(other.status, (Status.OPTIMAL, Status.INFEASIBLE))
+        rows = np.flatnonzero(settled | (other.value > self.value))
+        best = self.with_rows(rows, other.rows(rows))
+        bound = np.where(settled, other.bound, np.minimum(self.bound, other.bound))
+        reached = (best.value > -np.inf) & (bound <= best.value + problem.ties)
+        return replace(
+            best,
+            bound=readonly(np.where(reached, best.value, bound)),
+            status=readonly(np.where(reached, Status.OPTIMAL.value, best.status)),
+        )
+
+    @property
+    def unsettled(self) -> IntArray:
+        """The inputs whose answer is neither proved best nor proved not to be there."""
+        status = self.status
+        return np.flatnonzero((status != Status.OPTIMAL) & (status != Status.INFEASIBLE))
+
     def require_outputs(self, what: str = "input", numbers: IntArray | None = None) -> IntArray:
         """The labels of answers all of which have an output; `NoSolution` says whose has none.
 

@@ -23,7 +23,6 @@ from rote.inference.exact import portfolio as module
 from rote.inference.exact import presolve
 from rote.inference.exact.exact import choice
 from rote.inference.exact.portfolio import (
-    better,
     memory_of,
     portfolio,
     scores_labels_only,
@@ -254,7 +253,7 @@ def test_of_two_answers_the_better_output_and_the_smaller_bound_are_kept():
         np.array([1, 1, 0, 2, 3]),
         np.full(5, FoundBy.MILP.value),
     )
-    best = better(problem, first, other)
+    best = first.improved(problem, other)
     assert best.labels.tolist() == [[0], [1], [1], [-1], [1]]
     assert best.value.tolist() == [2.0, 4.0, 2.0, -np.inf, 3.0]
     assert best.bound.tolist() == [8.0, 8.0, 2.0, -np.inf, 3.0]

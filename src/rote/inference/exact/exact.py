@@ -27,7 +27,6 @@ from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
 from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
 from rote.inference.exact.message_passing import MessagePassing
-from rote.inference.exact.portfolio import better, portfolio, unsettled, within
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 from rote.inference.exact.shared_tree import is_dense, solve_together
 from rote.inference.exact.tables import once_per_space
@@ -116,14 +115,16 @@ class Exact(Engine):
 
     def _rest(self, problem: Problem, context: Context, found: Solutions) -> Solutions:
         """The same with what the search says of the inputs that are not settled."""
-        left = unsettled(found)
+        left = found.unsettled
         if not len(left):
             return found
         rest = problem.rows(left)
         searched = self._search(rest, context.rows(left))
-        return found.with_rows(left, better(rest, found.rows(left), searched))
+        return found.with_rows(left, found.rows(left).improved(rest, searched))
 
     def _search(self, problem: Problem, context: Context) -> Solutions:
+        from rote.inference.exact.portfolio import portfolio, within  # many solvers, rarely needed
+
         warm = context.warm
         if warm is not None:  # a search that starts from duals can eliminate nothing
             context = Context(warm=WarmStart(warm.incumbent))

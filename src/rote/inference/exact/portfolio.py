@@ -35,7 +35,7 @@ from rote.inference.solvers.milp import Milp
 from rote.inference.solvers.toulbar2 import Toulbar2
 from rote.inference.solvers.worker import WORKERS
 from rote.space.space import Space
-from rote.types import IntArray, readonly
+from rote.types import IntArray
 
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the solvers.
@@ -88,7 +88,7 @@ def portfolio(
     turns = turns or (TURNS_OF_RULES if scores_labels_only(space) else TURNS)
     first = max(turns[0], memory_of(space).nodes)
     found = _search_of(first).answer(problem, context)
-    left = unsettled(found)
+    left = found.unsettled
     if not len(left):
         return found
     rest = Presolved.of(problem.rows(left), space.once(graph_of_rules))
@@ -118,7 +118,7 @@ def _further(start: float, turns: Sequence[int], problem: Problem) -> Solutions:
             if not len(left):
                 return found
         before, found = len(left), _solved(found, problem, left, _search_of(nodes))
-        left = unsettled(found)
+        left = found.unsettled
         if len(left) < before:
             memory.note(min(nodes, TURNS[0]), 0.0)
         if not len(left):
@@ -149,7 +149,7 @@ def _has_cp_sat(space: Space) -> bool:
 
 def _with_settled(found: Solutions, rows: IntArray, part: Solutions) -> tuple[Solutions, IntArray]:
     """The same with the answers to some inputs that are proved, and the inputs that are left."""
-    left = unsettled(part)
+    left = part.unsettled
     settled = np.setdiff1d(np.arange(len(rows)), left)
     return found.with_rows(rows[settled], part.rows(settled)), rows[left]
 
@@ -171,7 +171,7 @@ def within(
     """What each input comes to in so many seconds; of each that takes long, ``watch`` sees more."""
     first = BranchAndBound(time_limit=FIRST_SHARE * seconds)
     found = first.answer(problem, context)
-    for i in unsettled(found).tolist():
+    for i in found.unsettled.tolist():
         search = _Anytime(problem.rows(i), found.rows(i), watch)
         found = found.with_rows(np.array([i]), search.run((1.0 - FIRST_SHARE) * seconds))
     return found
@@ -202,7 +202,7 @@ class _Anytime:
             with suppress(SolverError):
                 limited = replace(engine, time_limit=limit)
                 self.take(limited.answer(self.problem, Context(warm=start)))
-            if not len(unsettled(self.found)):
+            if not len(self.found.unsettled):
                 return self.found
         self.improve(end - perf_counter())
         return self.found
@@ -227,7 +227,7 @@ class _Anytime:
         )
 
     def take(self, other: Solutions) -> None:
-        self.found = better(self.problem, self.found, other)
+        self.found = self.found.improved(self.problem, other)
         self.watch(self.found)
 
 
@@ -238,22 +238,3 @@ def _shares(space: Space) -> tuple[dict[BranchAndBound | Milp | Isolated, float]
     if Toulbar2.installed():
         return {Toulbar2(): 0.85}, 0.1
     return {BranchAndBound(): 0.28, Milp(): 0.28}, 0.3
-
-
-def better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
-    """The better of two answers to each input, where the first proves nothing, and both bounds."""
-    settled = np.isin(other.status, (Status.OPTIMAL, Status.INFEASIBLE))
-    rows = np.flatnonzero(settled | (other.value > first.value))
-    best = first.with_rows(rows, other.rows(rows))
-    bound = np.where(settled, other.bound, np.minimum(first.bound, other.bound))
-    reached = (best.value > -np.inf) & (bound <= best.value + problem.ties)
-    return replace(
-        best,
-        bound=readonly(np.where(reached, best.value, bound)),
-        status=readonly(np.where(reached, Status.OPTIMAL.value, best.status)),
-    )
-
-
-def unsettled(found: Solutions) -> IntArray:
-    """The inputs whose answer is neither proved best nor proved not to be there."""
-    return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
