@@ -18,14 +18,14 @@ from rote.inference.exact.search import NO_DUALS, NODES_IN_ORDER
 from rote.inference.exact.tables import strides_of
 from rote.inference.problem import NONE_CLOSED, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
-from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced, SparseRows
+from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced
 from rote.kernels.bundles import FoundBy as ScoresOf
 from rote.kernels.presolve.linking import linked
 from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
 from rote.kernels.search.branch import branch
 from rote.space.lowering import lower_as_written
-from rote.space.network import two_valued
+from rote.space.network import sparse, two_valued
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
@@ -54,7 +54,7 @@ def graph_of_rules(space: Space) -> Graph:
         strides_of((f.variables for f in space.factors), sizes) if space.factors else NONE,
         space.factor_offsets,
         NO_SCORES,
-        SparseRows(rows.indptr, rows.indices, rows.data, rows.lower, rows.upper, rows.labels, 0),
+        sparse(rows),
     )
 
 

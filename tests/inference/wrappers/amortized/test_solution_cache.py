@@ -29,8 +29,9 @@ from tests.strategies import rules_as_rows
 
 
 def trim(caches):
-    for space in list(caches._caches):
-        caches.trim(caches._caches[space]) if space in caches._caches else None
+    for cache in list(caches._caches.values()):
+        if (type(cache), cache.space) in caches._caches:
+            caches.trim(cache)
 
 
 def joined(n=4, labels="abc"):
