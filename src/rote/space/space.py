@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -124,6 +124,11 @@ class Space:
         """The same variables and factors without the rules."""
         return self._free if self.rules else self
 
+    def with_rules(self, kept: Iterable[int]) -> Space:
+        """The same variables and factors with some of the rules, by their numbers."""
+        rules = tuple(self.rules[k] for k in sorted(kept))
+        return Space(self.variables, self.factors, rules) if rules else self.without_rules()
+
     @cached_property
     def _free(self) -> Space:  # it has names, which equal spaces do not share
         return Space(self.variables, self.factors)
@@ -237,8 +242,16 @@ class Space:
         batch = self.as_labels(labels)
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
-        columns = dict(enumerate(batch.T))
-        return tuple(named for named in self.rules if not named.rule.holds(columns).all())
+        return tuple(self.rules[k] for k in sorted(self.broken_by(batch)[0]))
+
+    def broken_by(self, labels: IntArray) -> list[frozenset[int]]:
+        """The numbers of the rules that each output of a batch breaks."""
+        columns = dict(enumerate(labels.T))
+        broken: list[set[int]] = [set() for _ in labels]
+        for number, named in enumerate(self.rules):
+            for i in np.flatnonzero(~named.rule.holds(columns)).tolist():
+                broken[i].add(number)
+        return [frozenset(numbers) for numbers in broken]
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
