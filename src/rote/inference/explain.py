@@ -135,15 +135,16 @@ class Explanation:
         return said if self.complete else [*said, "there may be more of these; raise the limit"]
 
     def show(self) -> Picture:
-        """The labels that change with the wanted ones, and what is known, to look at."""
+        """The labels that change with the wanted ones, or all, and what is known, to look at."""
         answer, blamed = self.answer or {}, dict[int, list[int]]()
+        other = (self.instead or {**answer, **self.wanted}) if self.wanted else {}
         for number, rule in enumerate(self.broken, start=1):
             for variable in rule.variables:
                 blamed.setdefault(variable, []).append(number)
         entries = [
-            Entry(name, f"{label} → {other}", mark_of(blamed.get(k, ())))
+            Entry(name, f"{label} → {other[name]}" if other else label, mark_of(blamed.get(k, ())))
             for k, (name, label) in enumerate(answer.items())
-            if (other := (self.instead or {**answer, **self.wanted})[name]) != label
+            if not other or other[name] != label
         ]
         title = f"Why not {_labels(self.wanted)}" if self.wanted else "Why no better answer"
         broken = tuple(f"broken if nothing else changes: {rule.name}" for rule in self.broken)

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from rote.errors import InfeasibleSpace, NoSolution
 from rote.inference.engine import Engine
-from rote.inference.minimal_sets import MinimalSets, Rules, minimal_sets
+from rote.inference.minimal_sets import NONE, MinimalSets, Rules, minimal_sets
 from rote.inference.problem import Problem
 from rote.inference.solutions import Solutions, Status
 from rote.space.space import Space
@@ -69,10 +69,12 @@ class Groups:
             self._spaces[kept] = self.space.with_rules(rules)
         return self._spaces[kept]
 
-    def broken_by(self, labels: IntArray) -> list[Rules]:
-        """The groups with a rule that each output of a batch breaks."""
+    def broken_by(self, labels: IntArray, kept: Rules = NONE) -> list[Rules]:
+        """The groups with a rule that each output of a batch breaks; none of those it obeys."""
         of = self._group
-        return [frozenset(of[rule] for rule in broken) for broken in self.space.broken_by(labels)]
+        asked = [number for number, group in of.items() if group not in kept]
+        broken = self.space.broken_by(labels, asked)
+        return [frozenset(of[number] for number in numbers) for numbers in broken]
 
 
 class Relaxations:
@@ -110,7 +112,7 @@ class Relaxations:
             solutions = Solutions.none(problem.space, len(problem))
         _require_proofs(solutions)
         there = solutions.status == Status.OPTIMAL
-        broken = iter(groups.broken_by(solutions.labels[there]))
+        broken = iter(groups.broken_by(solutions.labels[there], asks[0].kept))
         return [
             Found(value, labels, next(broken) if ok else groups.every)
             for value, labels, ok in zip(

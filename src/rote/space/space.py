@@ -244,12 +244,15 @@ class Space:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
         return tuple(self.rules[k] for k in sorted(self.broken_by(batch)[0]))
 
-    def broken_by(self, labels: IntArray) -> list[frozenset[int]]:
-        """The numbers of the rules that each output of a batch breaks."""
+    def broken_by(
+        self, labels: IntArray, among: Iterable[int] | None = None
+    ) -> list[frozenset[int]]:
+        """The numbers of the rules that each output of a batch breaks, of all or of some."""
         columns = dict(enumerate(labels.T))
         broken: list[set[int]] = [set() for _ in labels]
-        for number, named in enumerate(self.rules):
-            for i in np.flatnonzero(~named.rule.holds(columns)).tolist():
+        for number in range(len(self.rules)) if among is None else among:
+            holds = self.rules[number].rule.holds(columns)
+            for i in () if holds.all() else np.flatnonzero(~holds).tolist():
                 broken[i].add(number)
         return [frozenset(numbers) for numbers in broken]
 
