@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rote import Exact, SpaceBuilder, all_different, at_most, clamp, explain
 from rote.engines import RGS, Amortized, Exhaustive
 from rote.errors import LabelError, NoSolution, ScoreError, SettingError
-from rote.inference.minimal_sets import minimal_sets, run
+from rote.inference.minimal_sets import Clause, minimal_conflict, run, smallest_sets
 from tests.strategies import flat_rule_spaces, holds, known_value, spaces
 
 TIE = 1e-9
@@ -47,7 +47,7 @@ class Enumerated:
         )
 
     def minimal(self, is_one):
-        """The minimal sets of rules with a property that more rules have as well."""
+        """The sets of rules with a property that no smaller set inside has."""
         found = []
         for size in range(len(self.rules) + 1):
             for some in map(frozenset, itertools.combinations(sorted(self.rules), size)):
@@ -81,15 +81,18 @@ def test_costs_and_minimal_sets_are_those_of_enumeration(asked, engine):
     assert_close(why.instead_value, instead)
     assert_close(why.value_without_rules, judge.best(frozenset(), pairs))
     assert_close(why.cost, inf if instead == -inf else value - instead)
-    floor = -inf if instead == -inf else value - TIE if pairs else value + TIE
 
-    def allowed(kept):
-        return judge.best(kept, pairs) > floor
+    def wins(kept):
+        if instead == -inf:  # any output with the labels will do
+            return judge.best(kept, pairs) > -inf
+        if not pairs:
+            return judge.best(kept) > value + TIE
+        return judge.best(kept, pairs) > judge.best(kept) - TIE
 
     conflicts, relaxations = [], []
-    if not allowed(judge.rules):
-        conflicts = judge.minimal(lambda rules: not allowed(rules))
-        relaxations = judge.minimal(lambda rules: allowed(judge.rules - rules))
+    if not wins(judge.rules):
+        conflicts = judge.minimal(lambda rules: not wins(rules))
+        relaxations = judge.minimal(lambda rules: wins(judge.rules - rules))
     assert numbers(space, why.conflicts) == set(conflicts)
     assert numbers(space, [each.rules for each in why.relaxations]) == set(relaxations)
     sizes = [len(each.rules) for each in why.relaxations]
@@ -119,27 +122,42 @@ def assert_close(one, other):
     assert one == pytest.approx(other, abs=TIE) if isfinite(other) else one == other
 
 
-@given(st.integers(0, 6), st.data())
-def test_minimal_sets_are_those_of_any_family(count, data):
+def one_of(sets):
+    """A search that says which set is not hit, for sets to hit."""
+
+    def refuted(some):
+        missed = yield some
+        return None if missed is None else Clause(frozenset(), missed)
+
+    return refuted, lambda some: next((each for each in sets if not each & some), None)
+
+
+@given(st.integers(1, 6), st.data())
+def test_smallest_sets_that_hit_a_family_and_minimal_conflicts_of_it(count, data):
     every = frozenset(range(count))
-    rule = st.integers(0, max(0, count - 1))
-    family = data.draw(st.lists(st.frozensets(rule, max_size=3), max_size=5)) if count else []
+    family = data.draw(st.lists(st.frozensets(st.integers(0, count - 1), max_size=3), max_size=5))
+    subsets = [frozenset(c) for k in range(count + 1) for c in itertools.combinations(every, k)]
+    hitting = [s for s in subsets if all(s & each for each in family)]
+    minimal = {s for s in hitting if not any(less < s for less in hitting)}
+    refuted, answer = one_of(family)
+    found = run(smallest_sets(refuted, 100), answer)
+    assert (set(found.found), found.complete) == (minimal, True)
+    small = run(smallest_sets(refuted, 100, most=1), answer)
+    assert set(small.found) == {s for s in minimal if len(s) <= 1}
+    few = run(smallest_sets(refuted, 1), answer)
+    assert set(few.found) <= minimal
+    assert few.complete <= (len(minimal) <= 1)
 
     def witness(kept):
         return None if any(each <= kept for each in family) else every - kept
 
-    conflicts = {each for each in family if not any(less < each for less in family)}
-    subsets = [frozenset(c) for k in range(count + 1) for c in itertools.combinations(every, k)]
-    hitting = [s for s in subsets if all(s & each for each in family)]
-    corrections = [s for s in hitting if not any(less < s for less in hitting)]
-    found = run(minimal_sets(count, 100), witness)
-    assert (set(found.conflicts), set(found.corrections)) == (conflicts, set(corrections))
-    small = run(minimal_sets(count, 100, most=1), witness)
-    assert set(small.corrections) == {s for s in corrections if len(s) <= 1}
-    few = run(minimal_sets(count, 1), witness)
-    assert len(few.corrections) <= 1
-    assert set(few.corrections) <= set(corrections)
-    assert few.complete <= (set(few.conflicts) == conflicts)
+    def ask(kept):
+        broken = yield kept
+        return broken
+
+    conflict = run(minimal_conflict(every, ask), witness)
+    assert (conflict in family) == bool(family) == (conflict is not None)
+    assert not any(each < conflict for each in family if conflict is not None)
 
 
 @pytest.fixture

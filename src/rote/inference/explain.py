@@ -1,25 +1,36 @@
 """Why an answer has not the labels that somebody wanted: which rules forbid them, at what cost.
 
-Let f(K) be the value of the best output with the wanted labels that obeys the rules K. With all
-rules R it is below the value v of the answer, or there is no such output. A *conflict* is a minimal
-set of rules K that is enough for that: f(K) < v. A *relaxation* is a minimal set D to leave out so
-that the wanted labels are as good as the answer: f(R - D) >= v. Where no output has the labels,
-both are about having one at all. Without wanted labels, they are about more than v: which rules
-keep the answer from being better. Each label that two rules forbid by themselves has relaxations of
-two rules or more, which leaving out one rule at a time does not find.
+Under some rules the wanted labels *win* if an output that has them is as good as any other. Under
+all rules they do not. A *conflict* is a minimal set of rules under which, by themselves, they do
+not win; a *relaxation* is a minimal set of rules to leave out so that they win. Where two rules
+forbid a label, each by itself, relaxations have two rules or more, and leaving out one rule at a
+time finds none of them.
+
+Where no output has the labels, both are about having one at all. Without wanted labels, they are
+about an output that is better than the answer.
+
+Leaving out more rules may let the labels win or lose, for other outputs win by that as well. So a
+set that was tried does not only tell something of larger ones: see `Contest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from rote.errors import ScoreError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
-from rote.inference.minimal_sets import NONE, MinimalSets
+from rote.inference.minimal_sets import (
+    NONE,
+    Clause,
+    Rules,
+    SmallestSets,
+    in_order,
+    smallest_sets,
+)
 from rote.inference.problem import Problem, clamp
 from rote.inference.relaxed import Found, Groups, Known, Question, Relaxations
 from rote.settings import check, whole
@@ -67,9 +78,9 @@ class Explanation:
     broken
         The rules that the answer breaks where nothing but the wanted labels is changed.
     conflicts
-        Minimal sets of rules, by name, each of which is enough to forbid the wanted labels: with
-        these rules no output has them, or none that is as good as the answer. An empty set says
-        that no rule is needed for that.
+        Minimal sets of rules, by name, each of which is enough to forbid the wanted labels: under
+        these rules alone no output has them, or a better one has not. An empty set says that no
+        rule is needed for that.
     relaxations
         Minimal sets of rules to leave out, the smallest first.
     complete
@@ -205,22 +216,26 @@ def _question(
 ) -> Question[Explanation]:
     """What has to be asked about the one input of a problem."""
     space, tie = problem.space, float(problem.ties[0])
-    known = Known(clamp(space, problem, wanted) if wanted else problem, 0)
-    instead = yield from known.best(groups.every)
-    plain = Known(problem, 0) if wanted else known
+    plain = Known(problem, 0, groups)
+    known = Known(clamp(space, problem, wanted), 0, groups) if wanted else plain
     answer = yield from plain.best(groups.every)
+    instead = yield from known.best(groups.every)
     free = yield from known.best(NONE)
-    sets = MinimalSets((), (), True)
+    conflicts: Sequence[Rules] = ()
+    left_out, complete = SmallestSets((), (), True), True
     if not wanted or instead.value == -inf:
-        sets = yield from known.forbidding(groups, instead.value + tie, limit)
+        left_out = yield from known.relaxations(instead.value + tie, limit)
+        conflicts = in_order([clause.one_of for clause in left_out.clauses])
     elif instead.value <= answer.value - tie:
-        sets = yield from known.forbidding(groups, answer.value - tie, limit)
+        contest = Contest(known, plain, tie)
+        left_out = yield from smallest_sets(contest.still_lost, limit)
+        lost = yield from smallest_sets(contest.still_won, limit)
+        conflicts, complete = lost.found, lost.complete
     relaxations = []
-    for left_out in sets.corrections:
-        kept = groups.every - left_out
-        value = (yield from known.best(kept)).value
-        best = (yield from plain.best(kept)).value
-        relaxations.append(Relaxation(groups.called(left_out), value, best))
+    for rules in left_out.found:
+        value = (yield from known.best(groups.every - rules)).value
+        best = (yield from plain.best(groups.every - rules)).value
+        relaxations.append(Relaxation(groups.called(rules), value, best))
     changed = answer.labels.copy()
     for name, label in wanted.items():
         changed[space[name].index] = space[name].position(label)
@@ -232,11 +247,42 @@ def _question(
         instead.value,
         free.value,
         violations(space, changed) if answer.value > -inf else (),
-        tuple(groups.called(conflict) for conflict in sets.conflicts),
+        tuple(groups.called(conflict) for conflict in conflicts[:limit]),
         tuple(relaxations),
-        sets.complete,
+        complete and left_out.complete and len(conflicts) <= limit,
         calls=0,
     )
+
+
+class Contest(NamedTuple):
+    """Whether an output with the wanted labels is as good as any other, under some rules."""
+
+    wanted: Known
+    free: Known
+    tie: float
+
+    def still_lost(self, left_out: Rules) -> Question[Clause | None]:
+        """Why it is not without these rules; a larger set that keeps that reason has it, too.
+
+        The best output is better, and is as long as what it breaks is left out, while the others
+        keep those with the labels below its value.
+        """
+        kept = self.wanted.groups.every - left_out
+        best = yield from self.free.best(kept)
+        conflict = yield from self.wanted.conflict(kept, best.value - self.tie)
+        return None if conflict is None else Clause(best.broken, conflict)
+
+    def still_won(self, kept: Rules) -> Question[Clause | None]:
+        """Why it is with these rules alone; a larger set that keeps that reason has it, too.
+
+        Some rules keep all outputs from being better than one that has the labels.
+        """
+        best = yield from self.free.best(kept)
+        found = yield from self.wanted.best(kept)
+        if found.value <= best.value - self.tie:
+            return None
+        ceiling = yield from self.free.conflict(kept, found.value + self.tie)
+        return Clause(kept if ceiling is None else ceiling, found.broken)
 
 
 def _output(space: Space, found: Found) -> Mapping[str, str] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rote.inference.exact.plans import no_plan
 from rote.inference.exact.search import UNLIMITED, search
-from rote.inference.minimal_sets import Rules, one_conflict, run
+from rote.inference.minimal_sets import Rules, Search, minimal_conflict, run
 from rote.inference.problem import Problem
 from rote.space.space import NamedRule, Space
 from rote.types import IntArray, readonly
@@ -40,8 +40,13 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
     """
     alone = Space(space.variables, (), space.rules)
 
-    def witness(kept: Rules) -> Rules | None:
+    def ask(kept: Rules) -> Search[Rules | None]:
+        broken: Rules | None = yield kept
+        return broken
+
+    def answer(kept: Rules) -> Rules | None:
         labels = first_output(alone.with_rules(kept))
         return alone.broken_by(labels)[0] if (labels >= 0).all() else None
 
-    return tuple(space.rules[k] for k in sorted(run(one_conflict(len(space.rules)), witness) or ()))
+    found = run(minimal_conflict(frozenset(range(len(space.rules))), ask), answer)
+    return tuple(space.rules[k] for k in sorted(found or ()))

@@ -1,18 +1,14 @@
-"""Minimal sets of rules that forbid something, and minimal sets to leave out so that it is allowed.
+"""Minimal sets of rules: those that are enough to forbid something, those to leave out, and others.
 
-"Forbidden" is a question about the rules that are kept; whatever it means, what some rules forbid
-more rules forbid as well. A *conflict* is a minimal set of rules that forbids, a *correction* a
-minimal set without which the others do not: corrections are the minimal hitting sets of conflicts.
-
-The search knows rules by their numbers only. It is a generator: it yields the rules to keep and is
-sent None where these forbid, or else a *witness*: the rules that one allowed output breaks.
-Few rules are asked about at a time: those that witnesses broke are added until they forbid.
+Rules are known by their numbers here. A search is a generator, for whoever answers its questions
+may answer those of many searches together. A *witness* is an output that some rules allow, known by
+the rules that it breaks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rote.inference.problem import Problem
 from rote.space.builder import SpaceBuilder
@@ -20,119 +16,119 @@ from rote.space.quantifiers import any_of
 
 Rules: TypeAlias = frozenset[int]
 Result = TypeVar("Result")
-Search: TypeAlias = Generator[Rules, Rules | None, Result]
+Search: TypeAlias = Generator[Any, Any, Result]
 NONE: Rules = frozenset()
+TRIES = 5  # sets that are refuted, for each set that is looked for
 
 
-class MinimalSets(NamedTuple):
-    """Conflicts and corrections, the smallest first.
+class Clause(NamedTuple):
+    """What a set has to obey: not all of some rules are in it, or one of others is."""
+
+    all_of: Rules
+    one_of: Rules
+
+
+class SmallestSets(NamedTuple):
+    """The sets that were found, the smallest first, and the clauses that refuted others.
 
     ``complete`` is False where there may be more: a limit was reached.
     """
 
-    conflicts: tuple[Rules, ...]
-    corrections: tuple[Rules, ...]
+    found: tuple[Rules, ...]
+    clauses: tuple[Clause, ...]
     complete: bool
 
 
-class _Asked:
-    """What is known already, so that it need not be asked again."""
+def minimal_conflict(
+    allowed: Rules, witness: Callable[[Rules], Search[Rules | None]]
+) -> Search[Rules | None]:
+    """A minimal set among some rules that has no witness; None where all of them have one.
 
-    def __init__(self) -> None:
-        self.conflicts: list[Rules] = []
-        self.witnesses: list[Rules] = []
-
-    def witness(self, kept: Rules) -> Search[Rules | None]:
-        """What an output that obeys these rules breaks; None where they forbid all."""
-        for broken in self.witnesses:
-            if not broken & kept:
-                return broken
-        if any(conflict <= kept for conflict in self.conflicts):
+    ``witness`` says what an output that obeys some rules breaks, or None. Few rules are asked about
+    at a time: those that witnesses break are added until there is none.
+    """
+    kept = NONE
+    while (broken := (yield from witness(kept))) is not None:
+        if not broken & allowed:
             return None
-        found = yield kept
-        if found is not None:
-            self.witnesses.append(found)
-        return found
+        kept |= broken & allowed
 
-    def conflict_among(self, allowed: Rules) -> Search[Rules | None]:
-        """A minimal conflict of some rules; None where they do not forbid."""
-        kept = NONE
-        while (broken := (yield from self.witness(kept))) is not None:
-            if not broken & allowed:
-                return None
-            kept |= broken & allowed
-        self.conflicts.append((yield from self._needed(NONE, False, sorted(kept))))
-        return self.conflicts[-1]
-
-    def _needed(self, kept: Rules, added: bool, rules: list[int]) -> Search[Rules]:
-        """A minimal part of ``rules`` that forbids together with ``kept`` (QuickXplain)."""
-        if (added and (yield from self.witness(kept)) is None) or not rules:
+    def needed(kept: Rules, added: bool, rules: list[int]) -> Search[Rules]:
+        """A minimal part of ``rules`` that has no witness together with ``kept`` (QuickXplain)."""
+        if not rules or (added and (yield from witness(kept)) is None):
             return NONE
         if len(rules) == 1:
             return frozenset(rules)
         first, second = rules[: len(rules) // 2], rules[len(rules) // 2 :]
-        later = yield from self._needed(kept.union(first), True, second)
-        return later | (yield from self._needed(kept | later, bool(later), first))
+        later = yield from needed(kept.union(first), True, second)
+        return later | (yield from needed(kept | later, bool(later), first))
+
+    found: Rules = yield from needed(NONE, False, sorted(kept))
+    return found
 
 
-def one_conflict(count: int) -> Search[Rules | None]:
-    """A minimal conflict of so many rules, or None."""
-    return _Asked().conflict_among(frozenset(range(count)))
+def smallest_sets(
+    refuted: Callable[[Rules], Search[Clause | None]], limit: int, most: int | None = None
+) -> Search[SmallestSets]:
+    """All sets of rules that are not refuted and have none of these sets inside.
 
-
-def minimal_sets(count: int, limit: int, most: int | None = None) -> Search[MinimalSets]:
-    """All conflicts and corrections among so many rules.
-
-    It stops at ``limit`` conflicts or corrections, and before corrections of more than ``most``
-    rules. Each correction to be tried is a smallest set that hits all known conflicts (implicit
-    hitting sets): it is one, or there is a conflict among the other rules.
+    ``refuted`` says why a set is none of them, by a clause that it breaks and they all obey. Each
+    set that is tried is a smallest one that obeys the clauses so far (implicit hitting sets). The
+    search stops at ``limit`` sets, and before sets of more than ``most`` rules.
     """
-    asked, every = _Asked(), frozenset(range(count))
-    corrections: list[Rules] = []
-    complete = True
-    while (left_out := _smallest_hitting_set(asked.conflicts, corrections)) is not None:
-        at_limit = max(len(asked.conflicts), len(corrections)) >= limit
-        if at_limit or (most is not None and len(left_out) > most):
-            complete = False
+    found: list[Rules] = []
+    clauses: list[Clause] = []
+    while (some := _smallest(clauses, found)) is not None:
+        at_limit = len(found) == limit or len(clauses) == TRIES * limit
+        if at_limit or (most is not None and len(some) > most):
             break
-        if (yield from asked.conflict_among(every - left_out)) is None:
-            corrections.append(left_out)
-    return MinimalSets(_in_order(asked.conflicts), _in_order(corrections), complete)
+        clause = yield from refuted(some)
+        if clause is None:
+            found.append(some)
+        else:
+            clauses.append(clause)
+    return SmallestSets(in_order(found), tuple(clauses), some is None)
 
 
-def run(search: Search[Result], witness: Callable[[Rules], Rules | None]) -> Result:
+def in_order(sets: Sequence[Rules]) -> tuple[Rules, ...]:
+    """The smallest sets first."""
+    return tuple(sorted(sets, key=lambda each: (len(each), sorted(each))))
+
+
+def run(search: Search[Result], answer: Callable[[Any], Any]) -> Result:
     """What a search finds, where a function answers its questions."""
     try:
-        kept = next(search)
+        question = next(search)
         while True:
-            kept = search.send(witness(kept))
+            question = search.send(answer(question))
     except StopIteration as stop:
         found: Result = stop.value
         return found
 
 
-def _in_order(sets: Sequence[Rules]) -> tuple[Rules, ...]:
-    return tuple(sorted(sets, key=lambda each: (len(each), sorted(each))))
-
-
-def _smallest_hitting_set(conflicts: Sequence[Rules], known: Sequence[Rules]) -> Rules | None:
-    """The smallest set with a rule of each conflict that has no known one inside; None without."""
+def _smallest(clauses: Sequence[Clause], known: Sequence[Rules]) -> Rules | None:
+    """A smallest set that obeys the clauses and has no known one inside; None where none does."""
     from rote.inference.exact.exact import Exact  # which explains infeasible spaces itself
 
-    if any(not each for each in (*conflicts, *known)):
+    # What a set may not have, all of it, unless it has one of others.
+    every = [*clauses, *(Clause(each, NONE) for each in known)]
+    if Clause(NONE, NONE) in every:
         return None
     builder = SpaceBuilder()
-    rules = sorted(frozenset().union(*conflicts))
-    out = {rule: builder.variable(str(rule), ("keep", "leave out")) for rule in rules}
-    for conflict in conflicts:
-        builder.require(any_of(out[rule]["leave out"] for rule in sorted(conflict)))
-    for correction in known:
-        builder.require(any_of(out[rule]["keep"] for rule in sorted(correction)))
+    rules = sorted(NONE.union(*(clause.all_of | clause.one_of for clause in every)))
+    chosen = {rule: builder.variable(str(rule), ("out", "in")) for rule in rules}
+    for clause in every:
+        builder.require(
+            any_of(
+                [chosen[rule]["out"] for rule in sorted(clause.all_of)],
+                [chosen[rule]["in"] for rule in sorted(clause.one_of)],
+            )
+        )
     space = builder.build()
-    scores = space.scores({str(rule): {"leave out": -1.0} for rule in rules})
-    # An input that could be closed: without an output it is infeasible, and no error.
-    problem = Problem(space, scores, ~Problem(space, scores).open_labels())
-    labels = Exact().solve(space, problem).labels[0]
-    if rules and labels[0] < 0:
+    scores = space.scores({str(rule): {"in": -1.0} for rule in rules})
+    # A problem that closes labels, none here, is infeasible without an output, and no error.
+    closed = ~Problem(space, scores).open_labels()
+    labels = Exact().solve(space, Problem(space, scores, closed)).labels[0].tolist()
+    if -1 in labels:
         return None
-    return frozenset(rule for rule, label in zip(rules, labels.tolist(), strict=True) if label)
+    return frozenset(rule for rule, label in zip(rules, labels, strict=True) if label)

@@ -11,7 +11,14 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from rote.errors import InfeasibleSpace, NoSolution
 from rote.inference.engine import Engine
-from rote.inference.minimal_sets import NONE, MinimalSets, Rules, minimal_sets
+from rote.inference.minimal_sets import (
+    NONE,
+    Clause,
+    Rules,
+    SmallestSets,
+    minimal_conflict,
+    smallest_sets,
+)
 from rote.inference.problem import Problem
 from rote.inference.solutions import Solutions, Status
 from rote.space.space import Space
@@ -114,7 +121,7 @@ class Relaxations:
         there = solutions.status == Status.OPTIMAL
         broken = iter(groups.broken_by(solutions.labels[there], asks[0].kept))
         return [
-            Found(value, labels, next(broken) if ok else groups.every)
+            Found(value, labels, next(broken) if ok else NONE)
             for value, labels, ok in zip(
                 solutions.value.tolist(), solutions.labels, there.tolist(), strict=True
             )
@@ -122,32 +129,45 @@ class Relaxations:
 
 
 class Known:
-    """What is known of one input of a problem, each answer asked for once."""
+    """What is known of one input of a problem: its best outputs under some groups of rules."""
 
-    def __init__(self, problem: Problem, row: int) -> None:
+    def __init__(self, problem: Problem, row: int, groups: Groups) -> None:
         self.problem = problem
         self.row = row
+        self.groups = groups
         self._found: dict[Rules, Found] = {}
 
     def best(self, kept: Rules) -> Question[Found]:
-        """The best output under some groups of rules."""
+        """The best output under some groups of rules, asked for once."""
         if kept not in self._found:
             self._found[kept] = yield Ask(self.problem, self.row, kept)
         return self._found[kept]
 
-    def forbidding(
-        self, groups: Groups, floor: float, limit: int, most: int | None = None
-    ) -> Question[MinimalSets]:
-        """The minimal sets of groups that keep the best value from being above a floor."""
-        search = minimal_sets(len(groups.members), limit, most)
-        try:
-            kept = next(search)
-            while True:
-                found = yield from self.best(kept)
-                kept = search.send(found.broken if found.value > floor else None)
-        except StopIteration as stop:
-            sets: MinimalSets = stop.value
-            return sets
+    def above(self, kept: Rules, floor: float) -> Question[Rules | None]:
+        """What an output that obeys some groups and is better than a floor breaks, or None."""
+        for asked, found in self._found.items():
+            if found.value > floor:
+                if not found.broken & kept:
+                    return found.broken
+            elif asked <= kept:
+                return None
+        found = yield from self.best(kept)
+        return found.broken if found.value > floor else None
+
+    def conflict(self, allowed: Rules, floor: float) -> Question[Rules | None]:
+        """A minimal set among some groups under which no output is better than a floor."""
+        return minimal_conflict(allowed, lambda kept: self.above(kept, floor))
+
+    def relaxations(
+        self, floor: float, limit: int, most: int | None = None
+    ) -> Question[SmallestSets]:
+        """The minimal sets of groups without which an output is better than a floor."""
+
+        def refuted(left_out: Rules) -> Question[Clause | None]:
+            conflict = yield from self.conflict(self.groups.every - left_out, floor)
+            return None if conflict is None else Clause(NONE, conflict)
+
+        return smallest_sets(refuted, limit, most)
 
 
 def _require_proofs(solutions: Solutions) -> None:

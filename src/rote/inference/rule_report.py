@@ -257,13 +257,13 @@ def _input(corpus: Corpus, groups: Groups, row: int, most: int, limit: int) -> Q
     def right(found: Found) -> int | None:
         return None if gold is None else int((found.labels == gold).sum())
 
-    known = Known(problem, row)
+    known = Known(problem, row, groups)
     answer = yield from known.best(groups.every)
     free = yield from known.best(NONE)
     floor = answer.value + float(problem.ties[row])
-    sets = yield from known.forbidding(groups, floor, limit, most)
+    sets = yield from known.relaxations(floor, limit, most)
     without = {}
-    for left_out in sets.corrections:
+    for left_out in sets.found:
         other = yield from known.best(groups.every - left_out)
         gained = other.value - answer.value if answer.value > -inf else 0.0
         without[groups.called(left_out)] = gained, right(other)
