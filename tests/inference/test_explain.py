@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote import Exact, SpaceBuilder, all_different, at_most, clamp, explain
+from rote import Exact, SpaceBuilder, all_different, all_of, at_most, clamp, explain
 from rote.engines import RGS, Amortized, Exhaustive
 from rote.errors import LabelError, NoSolution, ScoreError, SettingError
 from rote.inference.minimal_sets import Clause, minimal_conflict, run, smallest_sets
@@ -68,9 +68,38 @@ def questions(draw):
     return space, scores, {j: int(rng.integers(space.sizes[j])) for j in over}
 
 
+@st.composite
+def contests(draw):
+    """Five things that everybody wants, and ten rules against having two or three together.
+
+    What leaving out some rules does to one label depends much on what it does to the others.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    builder = SpaceBuilder()
+    variables = [builder.variable(name, ["no", "yes"]) for name in "vwxyz"]
+    for k in range(10):
+        over = rng.choice(variables, size=rng.choice([2, 2, 3]), replace=False)
+        together = all_of(variable[rng.choice(["no", "yes", "yes"])] for variable in over)
+        builder.require(~together, f"rule {k}")
+    space = builder.build()
+    scores = np.zeros(space.parts)
+    scores[1::2] = 1 + np.abs(rng.normal(size=5))
+    return space, scores, {0: 1}
+
+
 @given(questions(), st.sampled_from([None, Exhaustive(), Amortized(Exact())]))
 @settings(max_examples=150)
 def test_costs_and_minimal_sets_are_those_of_enumeration(asked, engine):
+    check_explanation(asked, engine)
+
+
+@given(contests())
+@settings(max_examples=100)
+def test_minimal_sets_are_those_of_enumeration_where_rules_hold_others_back(asked):
+    check_explanation(asked, None)
+
+
+def check_explanation(asked, engine):
     space, scores, labels = asked
     wanted = {space.names[j]: space.variables[j].labels[label] for j, label in labels.items()}
     judge, pairs = Enumerated(space, scores), tuple(labels.items())
