@@ -80,8 +80,7 @@ def test_labels_that_no_output_could_have_are_refused(encoding, labels, said):
         check_encoding(labels, encoding)
 
 
-def test_tags_without_a_prefix_are_outside():
-    assert encoded_spans(["O", "[PAD]", "U-X", "X-ray", "B-Y", "E-Y"]) == [
-        (2, 3, "X"),
-        (4, 6, "Y"),
-    ]
+def test_tags_of_another_spelling_are_spans_by_themselves():
+    tags = ["O", "DATE", "DATE", "U-X", "X-ray", "B-Y", "E-Y"]
+    spans = [(1, 3, "DATE"), (3, 4, "X"), (4, 5, "X-ray"), (5, 7, "Y")]
+    assert encoded_spans(tags) == spans

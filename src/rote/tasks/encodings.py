@@ -1,9 +1,9 @@
 """Encodings of spans as tags: which tag may stand beside which, and the spans that tags say.
 
-    BIO    I-X continues B-X and I-X (also called IOB2)
-    IOB1   B-X parts a span from one of its kind that ends right before it; others begin with I-X
-    BILOU  spans begin with B-X, go on with I-X and end with L-X; U-X is a span of one token
-    BIOES  the same, with E-X for L-X and S-X for U-X
+BIO    I-X continues B-X and I-X (also called IOB2)
+IOB1   B-X parts a span from one of its kind that ends right before it; others begin with I-X
+BILOU  spans begin with B-X, go on with I-X and end with L-X; U-X is a span of one token
+BIOES  the same, with E-X for L-X and S-X for U-X
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from rote.errors import SettingError
-from rote.metrics.spans import Span, spans_of
+from rote.metrics.spans import OUTSIDE, Span, spans_of
 from rote.space import SpaceBuilder, Variable, any_of
 
 Encoding: TypeAlias = Literal["BIO", "IOB1", "BILOU", "BIOES"]
@@ -85,7 +85,9 @@ def require_encoding(
 
 
 def encoded_spans(tags: Sequence[str]) -> list[Span]:
-    """The spans that tags of any of the encodings say; tags without a prefix are outside.
+    """The spans that tags of any of the encodings say.
+
+    A tag X that is spelled otherwise, and is not O, is read as I-X.
 
     >>> encoded_spans(["B-PER", "L-PER", "O", "U-LOC"])
     [Span(start=0, stop=2, label='PER'), Span(start=3, stop=4, label='LOC')]
@@ -97,7 +99,8 @@ def _as_bio(tags: Sequence[str]) -> Iterator[str]:
     for tag in tags:
         prefix, dash, kind = tag.partition("-")
         bio = _AS_BIO.get(prefix, prefix)
-        yield f"{bio}-{kind}" if dash and bio in ("B", "I") else "O"
+        read = dash and bio in ("B", "I")
+        yield f"{bio}-{kind}" if read else tag if tag == OUTSIDE else f"I-{tag}"
 
 
 def _beside(label: str, sides: Mapping[str, str]) -> list[str]:
