@@ -25,12 +25,12 @@ class Enumerated:
     def __init__(self, space, scores):
         every = itertools.product(*(range(len(v.labels)) for v in space.variables))
         self.space = space
-        self.rules = frozenset(range(len(space.rules)))
+        self.rules = frozenset(range(len(space.each_rule)))
         self.outputs = [
             (
                 labels,
                 known_value(space, scores, labels),
-                frozenset(k for k in self.rules if not holds(space.rules[k].rule, labels)),
+                frozenset(k for k in self.rules if not holds(space.each_rule[k].rule, labels)),
             )
             for labels in every
         ]
@@ -140,8 +140,8 @@ def check_explanation(asked, engine):
 
 def numbers(space, sets):
     """Sets of names as sets of numbers; the rules of these spaces have different names."""
-    number = {rule.name: k for k, rule in enumerate(space.rules)}
-    assert len(number) == len(space.rules)
+    number = {rule.name: k for k, rule in enumerate(space.each_rule)}
+    assert len(number) == len(space.each_rule)
     found = [frozenset(map(number.__getitem__, names)) for names in sets]
     assert len(set(found)) == len(found)
     return set(found)

@@ -44,7 +44,7 @@ def test_effects_are_those_of_enumeration(corpus, engine):
     space, scores, gold = corpus
     report = rule_report(space, scores, gold, engine=engine, most=2)
     judges = [Enumerated(space, row) for row in scores]
-    number = {rule.name: k for k, rule in enumerate(space.rules)}
+    number = {rule.name: k for k, rule in enumerate(space.each_rule)}
     every = frozenset(number.values())
 
     def gained(judge, left_out):
@@ -63,7 +63,7 @@ def test_effects_are_those_of_enumeration(corpus, engine):
     for rules, effect in found.items():
         assert list(effect.changed) == binding.get(rules, [])
         assert_close(effect.cost, sum(gained(judges[i], rules)[1] for i in effect.changed))
-        broken = [any(not holds(space.rules[k].rule, tuple(y)) for k in rules) for y in gold]
+        broken = [any(not holds(space.each_rule[k].rule, tuple(y)) for k in rules) for y in gold]
         assert effect.broken_by_gold == sum(broken)
         assert (effect.accuracy is None) == (not effect.changed)
         if effect.accuracy is not None:
@@ -74,7 +74,7 @@ def test_effects_are_those_of_enumeration(corpus, engine):
             assert effect.accuracy.second == pytest.approx(share.mean())
     if report.complete:
         assert max(map(len, binding), default=0) <= 2
-        assert {space.rules[k].name for k in every.difference(*binding)} == set(report.never)
+        assert {space.each_rule[k].name for k in every.difference(*binding)} == set(report.never)
     assert report.changed == sum(gained(judge, every)[0] for judge in judges)
     json.dumps(report.record())
     assert str(report)

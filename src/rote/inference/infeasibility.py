@@ -48,5 +48,5 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
         labels = first_output(alone.with_rules(kept))
         return alone.broken_by(labels)[0] if (labels >= 0).all() else None
 
-    found = run(minimal_conflict(frozenset(range(len(space.rules))), ask), answer)
-    return tuple(space.rules[k] for k in sorted(found or ()))
+    found = run(minimal_conflict(frozenset(range(len(space.each_rule))), ask), answer)
+    return tuple(space.each_rule[k] for k in sorted(found or ()))

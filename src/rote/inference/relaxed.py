@@ -55,12 +55,11 @@ class Groups:
     def __init__(self, space: Space, name: Callable[[str], str] | None = None) -> None:
         self.space = space
         members: dict[object, list[int]] = {}
-        for number, rule in enumerate(space.rules):
+        for number, rule in enumerate(space.each_rule):
             members.setdefault(number if name is None else name(rule.name), []).append(number)
         self.members = tuple(map(tuple, members.values()))
-        self.names = tuple(
-            space.rules[own[0]].name if name is None else str(key) for key, own in members.items()
-        )
+        of = [space.each_rule[own[0]].name for own in self.members]
+        self.names = tuple(of if name is None else map(name, of))
         self.every: Rules = frozenset(range(len(members)))
         self._group = {rule: k for k, own in enumerate(self.members) for rule in own}
         self._spaces = {self.every: space}
@@ -72,16 +71,16 @@ class Groups:
     def space_with(self, kept: Rules) -> Space:
         """The space where these groups of rules are kept."""
         if kept not in self._spaces:
-            rules = [number for group in kept for number in self.members[group]]
-            self._spaces[kept] = self.space.with_rules(rules)
+            self._spaces[kept] = self.space.with_rules(self._rules_of(kept))
         return self._spaces[kept]
+
+    def _rules_of(self, kept: Rules) -> frozenset[int]:
+        return frozenset(number for group in kept for number in self.members[group])
 
     def broken_by(self, labels: IntArray, kept: Rules = NONE) -> list[Rules]:
         """The groups with a rule that each output of a batch breaks; none of those it obeys."""
-        of = self._group
-        asked = [number for number, group in of.items() if group not in kept]
-        broken = self.space.broken_by(labels, asked)
-        return [frozenset(of[number] for number in numbers) for numbers in broken]
+        each = self.space.broken_by(labels, self._rules_of(kept))
+        return [frozenset(self._group[number] for number in numbers) for numbers in each]
 
 
 class Relaxations:

@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -20,7 +20,7 @@ from rote.errors import LabelError, ScoreError, locate
 from rote.kernels.bundles import Layout
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
-from rote.space.language import Rule, Variable
+from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
@@ -60,6 +60,15 @@ class NamedRule:
     def name(self) -> str:
         """What errors call it: the name that it was given, or its text."""
         return self.given or str(self.rule)
+
+    @property
+    def each(self) -> Iterator[NamedRule]:
+        """The rule, or the rows of a table of rows, each named by its number."""
+        if not isinstance(self.rule, LinearRows):
+            yield self
+            return
+        for r, rule in zip(self.rule.numbers, self.rule.each, strict=True):
+            yield NamedRule(self.given and f"{self.given}, row {r}: {rule}", rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +129,27 @@ class Space:
         vars(self)["_seen"] = True
         return True
 
+    @cached_property
+    def each_rule(self) -> tuple[NamedRule, ...]:
+        """The rules, of tables of rows each row by itself."""
+        return tuple(each for named in self.rules for each in named.each)
+
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
         return self._free if self.rules else self
 
-    def with_rules(self, kept: Iterable[int]) -> Space:
-        """The same variables and factors with some of the rules, by their numbers."""
-        rules = tuple(self.rules[k] for k in sorted(kept))
-        return Space(self.variables, self.factors, rules) if rules else self.without_rules()
+    def with_rules(self, kept: Collection[int]) -> Space:
+        """The same variables and factors with some of the rules, by their number in `each_rule`."""
+        rules = []
+        for named, (numbers, rule) in zip(self.rules, self._numbered(), strict=True):
+            own = [number in kept for number in numbers]
+            if all(own):
+                rules.append(named)
+            elif any(own):
+                assert isinstance(rule, LinearRows)
+                some = rule.some(np.array(rule.numbers)[own])
+                rules.append(NamedRule(named.given, some))
+        return Space(self.variables, self.factors, tuple(rules)) if rules else self.without_rules()
 
     @cached_property
     def _free(self) -> Space:  # it has names, which equal spaces do not share
@@ -242,19 +264,37 @@ class Space:
         batch = self.as_labels(labels)
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
-        return tuple(self.rules[k] for k in sorted(self.broken_by(batch)[0]))
+        (numbers,) = self.broken_by(batch)
+        return tuple(self.each_rule[k] for k in sorted(numbers))
 
     def broken_by(
-        self, labels: IntArray, among: Iterable[int] | None = None
+        self, labels: IntArray, obeyed: Collection[int] = frozenset()
     ) -> list[frozenset[int]]:
-        """The numbers of the rules that each output of a batch breaks, of all or of some."""
+        """What each output of a batch breaks, by its number in `each_rule`.
+
+        What is known to be ``obeyed`` need not be looked at.
+        """
         columns = dict(enumerate(labels.T))
         broken: list[set[int]] = [set() for _ in labels]
-        for number in range(len(self.rules)) if among is None else among:
-            holds = self.rules[number].rule.holds(columns)
-            for i in () if holds.all() else np.flatnonzero(~holds).tolist():
-                broken[i].add(number)
+        for numbers, rule in self._numbered():
+            if all(number in obeyed for number in numbers):
+                continue
+            if isinstance(rule, LinearRows):
+                holds = np.concatenate([*rule.each_holds(columns, len(labels))])[rule.numbers]
+            else:
+                holds = rule.holds(columns)[None]
+            for row, output in np.argwhere(~holds).tolist():
+                broken[output].add(numbers[row])
         return [frozenset(numbers) for numbers in broken]
+
+    def _numbered(self) -> Iterator[tuple[range, Rule]]:
+        """The rules, with the numbers in `each_rule` of what they are made of."""
+        first = 0
+        for named in self.rules:
+            rule = named.rule
+            count = len(rule.numbers) if isinstance(rule, LinearRows) else 1
+            yield range(first, first + count), rule
+            first += count
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
@@ -345,6 +385,18 @@ class Space:
             code = code * len(variable.labels) + variable.position(label)
         return int(self.factor_offsets[scopes.index(scope)]) + code
 
+    def part_name(self, part: int) -> str:
+        """What a part is, in words: the other way round of `part`."""
+        slot = int(np.searchsorted(self.starts, part, side="right")) - 1
+        if slot < len(self.variables):
+            variable = self.variables[slot]
+            return f"label {variable.labels[part - int(self.starts[slot])]!r} of {variable.name!r}"
+        factor = self.factors[slot - len(self.variables)]
+        own = [self.variables[j].labels for j in factor.variables]
+        codes = np.unravel_index(part - int(self.starts[slot]), [len(labels) for labels in own])
+        labels = ", ".join(repr(each[code]) for each, code in zip(own, codes, strict=True))
+        return f"labels ({labels}) of factor {factor.name!r}"
+
     def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
 
@@ -425,14 +477,14 @@ class Space:
 
 def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
-    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
 
 
 def _network(space: Space) -> Network:
     firsts = space.factor_offsets[:-1].tolist()
     factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
-    network = build_network(space.sizes, factors, [named.rule for named in space.rules])
+    network = build_network(space.sizes, factors, [named.rule for named in space.each_rule])
     # A rule over a variable with one label may have widened a factor's scope and nothing else.
     same = np.array_equal(network.scope_ptr, space.scope_ptr)
     if not (network.is_plain and same and np.array_equal(network.scope, space.scope)):
