@@ -1,24 +1,23 @@
 """Why an answer has not the labels that somebody wanted: which rules forbid them, at what cost.
 
-Under some rules the wanted labels *win* if an output that has them is as good as any other. Under
-all rules they do not. A *conflict* is a minimal set of rules under which, by themselves, they do
-not win; a *relaxation* is a minimal set of rules to leave out so that they win. Where two rules
-forbid a label, each by itself, relaxations have two rules or more, and leaving out one rule at a
-time finds none of them.
+Under some rules the wanted labels *win* if an output that has them is as good as any other. A
+*relaxation* is a minimal set of rules to leave out so that they win. A *conflict* is a minimal set
+of rules that is enough to forbid it: as long as these are kept, the labels do not win, whatever
+else is left out. So conflicts are what relaxations have at least one rule of, and the other way
+round. Where two rules forbid a label, each by itself, all relaxations have both of them, and
+leaving out one rule at a time finds none.
 
 Where no output has the labels, both are about having one at all. Without wanted labels, they are
 about an output that is better than the answer.
-
-Leaving out more rules may let the labels win or lose, for other outputs win by that as well. So a
-set that was tried does not only tell something of larger ones: see `Contest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from rote.errors import ScoreError
 from rote.inference.engine import Engine
@@ -28,7 +27,6 @@ from rote.inference.minimal_sets import (
     Clause,
     Rules,
     SmallestSets,
-    in_order,
     smallest_sets,
 )
 from rote.inference.problem import Problem, clamp
@@ -44,7 +42,7 @@ from rote.viz.shapes import mark_of
 
 @dataclass(frozen=True)
 class Relaxation:
-    """Rules to leave out, none of them in vain, so that the wanted labels are not forbidden.
+    """Rules to leave out, none of them in vain, so that an output with the wanted labels wins.
 
     Parameters
     ----------
@@ -53,7 +51,7 @@ class Relaxation:
     value
         What the best output with the wanted labels is worth without these rules.
     best
-        What the best output of all is worth then; it may be more, and have other labels.
+        What the best output of all is worth then; it may be more where none had the labels.
     """
 
     rules: tuple[str, ...]
@@ -78,11 +76,12 @@ class Explanation:
     broken
         The rules that the answer breaks where nothing but the wanted labels is changed.
     conflicts
-        Minimal sets of rules, by name, each of which is enough to forbid the wanted labels: under
-        these rules alone no output has them, or a better one has not. An empty set says that no
-        rule is needed for that.
+        Minimal sets of rules, by name, each of which is enough: as long as they are kept, no output
+        with the wanted labels is a best one, or there is none, whatever else is left out. An empty
+        set says that no rule is to blame. There are none where not all relaxations are known.
     relaxations
-        Minimal sets of rules to leave out, the smallest first.
+        Minimal sets of rules to leave out so that an output with the wanted labels is a best one,
+        or that there is one; the smallest first.
     complete
         Whether these are all conflicts and relaxations; otherwise there may be more.
     calls
@@ -132,14 +131,15 @@ class Explanation:
                 f"the best output{what} is worth {self.instead_value:.6g}: "
                 + (f"it costs {self.cost:.6g}" if self.conflicts else "it is as good")
             )
-        if isfinite(self.value_without_rules):
-            said.append(f"without rules the best{what} is worth {self.value_without_rules:.6g}")
-        else:
-            said.append(f"an output{what} has closed labels")
-        goal = "possible" if self.instead is None else "as good" if self.wanted else "better"
+        if self.value_without_rules == -inf:
+            return [*said, f"labels of every output{what} are closed"]
+        said.append(f"without rules the best{what} is worth {self.value_without_rules:.6g}")
+        goal = "possible" if self.instead is None else "best" if self.wanted else "better"
         by = "forbidden by" if goal == "possible" else f"kept from being {goal} by"
-        for rules in self.conflicts:
-            said.append(f"{by}: {'; '.join(rules)}" if rules else "no rule is to blame")
+        if () in self.conflicts:
+            said.append("no rule is to blame, whichever are left out")
+        else:
+            said += [f"{by}: {'; '.join(rules)}" for rules in self.conflicts]
         for each in self.relaxations:
             best = f", and the best output {each.best:.6g}" if each.best > each.value else ""
             said.append(f"{goal} without: {'; '.join(each.rules)} (worth {each.value:.6g}{best})")
@@ -221,16 +221,14 @@ def _question(
     answer = yield from plain.best(groups.every)
     instead = yield from known.best(groups.every)
     free = yield from known.best(NONE)
-    conflicts: Sequence[Rules] = ()
-    left_out, complete = SmallestSets((), (), True), True
+    left_out, conflicts = SmallestSets((), (), True), SmallestSets((), (), True)
     if not wanted or instead.value == -inf:
         left_out = yield from known.relaxations(instead.value + tie, limit)
-        conflicts = in_order([clause.one_of for clause in left_out.clauses])
+        conflicts = left_out.hit(limit)
     elif instead.value <= answer.value - tie:
-        contest = Contest(known, plain, tie)
-        left_out = yield from smallest_sets(contest.still_lost, limit)
-        lost = yield from smallest_sets(contest.still_won, limit)
-        conflicts, complete = lost.found, lost.complete
+        refuted = partial(_loses, known, plain, tie)
+        left_out = yield from smallest_sets(refuted, limit)
+        conflicts = left_out.hit(limit)
     relaxations = []
     for rules in left_out.found:
         value = (yield from known.best(groups.every - rules)).value
@@ -247,42 +245,23 @@ def _question(
         instead.value,
         free.value,
         violations(space, changed) if answer.value > -inf else (),
-        tuple(groups.called(conflict) for conflict in conflicts[:limit]),
+        tuple(groups.called(conflict) for conflict in conflicts.found),
         tuple(relaxations),
-        complete and left_out.complete and len(conflicts) <= limit,
+        left_out.complete and conflicts.complete,
         calls=0,
     )
 
 
-class Contest(NamedTuple):
-    """Whether an output with the wanted labels is as good as any other, under some rules."""
+def _loses(wanted: Known, free: Known, tie: float, left_out: Rules) -> Question[Clause | None]:
+    """Why the labels do not win without these rules, as a clause that all sets obey that do.
 
-    wanted: Known
-    free: Known
-    tie: float
-
-    def still_lost(self, left_out: Rules) -> Question[Clause | None]:
-        """Why it is not without these rules; a larger set that keeps that reason has it, too.
-
-        The best output is better, and is as long as what it breaks is left out, while the others
-        keep those with the labels below its value.
-        """
-        kept = self.wanted.groups.every - left_out
-        best = yield from self.free.best(kept)
-        conflict = yield from self.wanted.conflict(kept, best.value - self.tie)
-        return None if conflict is None else Clause(best.broken, conflict)
-
-    def still_won(self, kept: Rules) -> Question[Clause | None]:
-        """Why it is with these rules alone; a larger set that keeps that reason has it, too.
-
-        Some rules keep all outputs from being better than one that has the labels.
-        """
-        best = yield from self.free.best(kept)
-        found = yield from self.wanted.best(kept)
-        if found.value <= best.value - self.tie:
-            return None
-        ceiling = yield from self.free.conflict(kept, found.value + self.tie)
-        return Clause(kept if ceiling is None else ceiling, found.broken)
+    The best output is better, and is there as long as what it breaks is left out, while other rules
+    keep outputs with the labels below its value.
+    """
+    kept = wanted.groups.every - left_out
+    best = yield from free.best(kept)
+    conflict = yield from wanted.conflict(kept, best.value - tie)
+    return None if conflict is None else Clause(best.broken, conflict)
 
 
 def _output(space: Space, found: Found) -> Mapping[str, str] | None:

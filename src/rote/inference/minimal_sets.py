@@ -38,6 +38,20 @@ class SmallestSets(NamedTuple):
     clauses: tuple[Clause, ...]
     complete: bool
 
+    def hit(self, limit: int) -> SmallestSets:
+        """The minimal sets that have a rule of each of these; none where not all are known."""
+        if not self.complete:
+            return SmallestSets((), (), False)
+
+        def refuted(some: Rules) -> Search[Clause | None]:
+            missed = yield some
+            return None if missed is None else Clause(NONE, missed)
+
+        def missed(some: Rules) -> Rules | None:
+            return next((each for each in self.found if not each & some), None)
+
+        return run(smallest_sets(refuted, limit), missed)
+
 
 def minimal_conflict(
     allowed: Rules, witness: Callable[[Rules], Search[Rules | None]]
@@ -87,10 +101,10 @@ def smallest_sets(
             found.append(some)
         else:
             clauses.append(clause)
-    return SmallestSets(in_order(found), tuple(clauses), some is None)
+    return SmallestSets(_in_order(found), tuple(clauses), some is None)
 
 
-def in_order(sets: Sequence[Rules]) -> tuple[Rules, ...]:
+def _in_order(sets: Sequence[Rules]) -> tuple[Rules, ...]:
     """The smallest sets first."""
     return tuple(sorted(sets, key=lambda each: (len(each), sorted(each))))
 
