@@ -128,8 +128,7 @@ class Explanation:
             said.append(f"no output{what} obeys the rules")
         elif self.wanted:
             said.append(
-                f"the best output{what} is worth {self.instead_value:.6g}: "
-                + (f"it costs {self.cost:.6g}" if self.conflicts else "it is as good")
+                f"the best output{what} is worth {self.instead_value:.6g}: it costs {self.cost:.6g}"
             )
         if self.value_without_rules == -inf:
             return [*said, f"labels of every output{what} are closed"]
