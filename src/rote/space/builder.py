@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
+from rote.settings import check, number
 from rote.space.compiled import keep_recent
 from rote.space.language import Rule, Variable
-from rote.space.space import Factor, NamedRule, Space
+from rote.space.network import holds_everywhere
+from rote.space.space import Factor, NamedRule, SoftRule, Space
 
 Shape = ParamSpec("Shape")
 Shared = TypeVar("Shared", Variable, Factor)
 
+KEPT_BROKEN = ("kept", "broken")
+# Joint labels of two variables, or of more, for which a soft rule is a factor.
+FEW_PAIRS, FEW_TUPLES = 1 << 12, 1 << 8
 MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
@@ -64,6 +69,7 @@ class SpaceBuilder:
         self._factors: list[Factor] = []
         self._scopes: set[tuple[int, ...]] = set()
         self._rules: list[NamedRule] = []
+        self._soft: list[tuple[str, Rule, float | None]] = []
 
     def variable(self, name: str, labels: Sequence[str]) -> Variable:
         """A new variable; its labels are distinct strings, in the order of their scores."""
@@ -119,9 +125,41 @@ class SpaceBuilder:
         A rule about no variable, such as ``all_of()``, is always or never obeyed: the one
         is left out, the other raises `InfeasibleSpace` here.
         """
+        self._check_rule(rule, "require")
+        named = NamedRule(name, rule)
+        if rule.variables:
+            self._rules.append(named)
+        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
+            raise InfeasibleSpace([named.name])
+
+    def prefer(
+        self, rule: Rule, weight: float | Literal["learned"], name: str | None = None
+    ) -> None:
+        """Outputs that break ``rule`` are worth less.
+
+        A rule that always holds, or never, makes no difference and is left out.
+
+        Parameters
+        ----------
+        rule
+            What is better kept.
+        weight
+            By how much an output that breaks it is worth less, at least 0; or "learned": it is a
+            feature of the output, and its weight is `Model.rule_costs` ``[name]``.
+        name
+            What it is called, its text unless given; rules of one name share a learned weight.
+        """
+        self._check_rule(rule, "prefer")
+        if weight != "learned":
+            check("the weight of a soft rule", weight, number(least=0))
+        if rule.variables:
+            given = None if weight == "learned" else float(weight)
+            self._soft.append((name or str(rule), rule, given))
+
+    def _check_rule(self, rule: Rule, what: str) -> None:
         if not isinstance(rule, Rule):
             raise RuleError(
-                f"require takes a rule such as x['a'] >> y['b'], got {rule!r}"
+                f"{what} takes a rule such as x['a'] >> y['b'], got {rule!r}"
                 + (
                     "; == and != compare Python objects, write x['a'] >> y['b'] "
                     "and y['b'] >> x['a'] instead"
@@ -133,15 +171,42 @@ class SpaceBuilder:
         for variable in variables:
             if variable.index >= len(own) or own[variable.index] is not variable:
                 self._check_own(variable, "this rule", RuleError)
-        named = NamedRule(name, rule)
-        if variables:
-            self._rules.append(named)
-        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
-            raise InfeasibleSpace([named.name])
 
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
-        return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        space = Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        return self._with_soft(space) if self._soft else space
+
+    def _with_soft(self, space: Space) -> Space:
+        """The space with a factor for each soft rule over few labels, or a variable."""
+        variables, factors, rules = list(space.variables), list(space.factors), list(space.rules)
+        added: list[tuple[str, Rule, float | None, Variable | Factor]] = []
+        for name, rule, weight in self._soft:
+            scope = tuple(v.index for v in rule.variables)
+            shape = [len(v.labels) for v in rule.variables]
+            if prod(shape) <= (FEW_PAIRS if len(scope) == 2 else FEW_TUPLES):
+                holds = holds_everywhere(rule, scope, shape)
+                if holds.all() or not holds.any():
+                    continue
+                if len(scope) > 1:
+                    factors.append(self._pool.share(Factor, name, scope))
+                    added.append((name, rule, weight, factors[-1]))
+                    continue
+            said = f"rule {len(added)}: {name}"
+            if said in self._names:
+                raise SpaceError(f"a variable is called {said!r}; give it another name")
+            own = (said, KEPT_BROKEN, len(variables), self._pool.owner)
+            variables.append(self._pool.share(Variable, *own))
+            kept, broken = variables[-1]["kept"], variables[-1]["broken"]
+            rules.append(NamedRule(said, (kept >> rule) & (broken >> ~rule)))
+            added.append((name, rule, weight, variables[-1]))
+        first = len(variables) + len(space.factors)
+        soft = []
+        for name, rule, weight, at in added:
+            slot = at.index if isinstance(at, Variable) else first
+            first += isinstance(at, Factor)
+            soft.append(SoftRule(name, rule, weight, slot))
+        return Space(tuple(variables), tuple(factors), tuple(rules), tuple(soft))
 
     def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):

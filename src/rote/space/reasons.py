@@ -39,7 +39,7 @@ class Reason(NamedTuple):
 
 
 def violations(space: Space, labels: AnyArray) -> tuple[BrokenConstraint, ...]:
-    """The rules that one output breaks, in the order of the space.
+    """The rules that one output breaks, in the order of the space, and then the soft ones.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -49,9 +49,11 @@ def violations(space: Space, labels: AnyArray) -> tuple[BrokenConstraint, ...]:
     (BrokenConstraint(name='after a comes b', variables=(0, 1)),)
     """
     row = space.as_labels(labels)
+    broken = [(named.name, named.rule) for named in space.broken(row)]
+    broken += [(soft.cost, soft.rule) for soft in space.broken_soft(row)]
     return tuple(
-        BrokenConstraint(named.name, tuple(sorted(reason(named.rule, row[0].tolist()).variables)))
-        for named in space.broken(row)
+        BrokenConstraint(name, tuple(sorted(reason(rule, row[0].tolist()).variables)))
+        for name, rule in broken
     )
 
 
