@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -20,7 +20,7 @@ from rote.errors import LabelError, ScoreError, locate
 from rote.kernels.bundles import Layout
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
-from rote.space.language import Rule, Variable
+from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, holds_everywhere, split
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
@@ -60,6 +60,15 @@ class NamedRule:
     def name(self) -> str:
         """What errors call it: the name that it was given, or its text."""
         return self.given or str(self.rule)
+
+    @property
+    def each(self) -> Iterator[NamedRule]:
+        """The rule, or the rows of a table of rows, each named by its number."""
+        if not isinstance(self.rule, LinearRows):
+            yield self
+            return
+        for r, rule in zip(self.rule.numbers, self.rule.each, strict=True):
+            yield NamedRule(self.given and f"{self.given}, row {r}: {rule}", rule)
 
 
 @dataclass(frozen=True)
@@ -160,13 +169,18 @@ class Space:
         vars(self)["_seen"] = True
         return True
 
+    @cached_property
+    def each_rule(self) -> tuple[NamedRule, ...]:
+        """The rules, of tables of rows each row by itself."""
+        return tuple(each for named in self.rules for each in named.each)
+
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
         return self._free if self.required else self
 
     @cached_property
     def _free(self) -> Space:  # it has names, which equal spaces do not share
-        return Space(self.variables, self.factors, self.rules[len(self.required) :], self.soft)
+        return Space(self.variables, self.factors, self.rules[self._required_count :], self.soft)
 
     # -- soft rules -------------------------------------------------------------------
 
@@ -184,7 +198,11 @@ class Space:
     @property
     def required(self) -> tuple[NamedRule, ...]:
         """The rules that every output obeys; what else there is says what soft rules mean."""
-        return self.rules[: len(self.rules) - len(self.variables) + self.own]
+        return tuple(each for named in self.rules[: self._required_count] for each in named.each)
+
+    @property
+    def _required_count(self) -> int:
+        return len(self.rules) - len(self.variables) + self.own
 
     def breaks(self, soft: SoftRule) -> BoolArray:
         """For each part of a soft rule, whether it says that the rule is broken."""
@@ -199,7 +217,9 @@ class Space:
         found = np.zeros(self.parts)
         for soft in self.soft:
             if soft.weight is not None:
-                found[slice(*self.starts[soft.slot : soft.slot + 2])] -= soft.weight * self.breaks(soft)
+                found[slice(*self.starts[soft.slot : soft.slot + 2])] -= soft.weight * self.breaks(
+                    soft
+                )
         return readonly(found)
 
     def penalized(self, scores: FloatArray) -> FloatArray:
@@ -473,7 +493,10 @@ class Space:
                 "decode only answers whose status is another"
             )
         return [
-            {v.name: v.labels[label] for v, label in zip(self.variables[: self.own], row, strict=False)}
+            {
+                v.name: v.labels[label]
+                for v, label in zip(self.variables[: self.own], row, strict=False)
+            }
             for row in self.as_labels(labels).tolist()
         ]
 
@@ -511,14 +534,14 @@ class Space:
 
 def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
-    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
 
 
 def _network(space: Space) -> Network:
     firsts = space.factor_offsets[:-1].tolist()
     factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
-    network = build_network(space.sizes, factors, [named.rule for named in space.rules])
+    network = build_network(space.sizes, factors, [named.rule for named in space.each_rule])
     # A rule over a variable with one label may have widened a factor's scope and nothing else.
     same = np.array_equal(network.scope_ptr, space.scope_ptr)
     if not (network.is_plain and same and np.array_equal(network.scope, space.scope)):
