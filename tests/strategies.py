@@ -32,6 +32,7 @@ from rote.space import (
     network,
     one_of,
 )
+from rote.space import builder as builder_module
 from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
 
 # -- the judge ----------------------------------------------------------------------------
@@ -481,3 +482,36 @@ def problems(draw, of=None, inputs: int = 2) -> tuple[Space, Problem]:
 def row_of(problem: Problem, i: int):
     """The scores of input i, and the labels allowed to it (None for all)."""
     return problem.scores[i], None if problem.closed is None else ~problem.closed[i]
+
+
+# -- soft rules ---------------------------------------------------------------------------
+
+
+class Softened(NamedTuple):
+    """A space with soft rules, the same without them, and what each costs that is broken."""
+
+    space: Space
+    hard: Space
+    soft: list[tuple[object, float]]
+
+    def cost(self, labels) -> float:
+        return sum(weight for rule, weight in self.soft if not holds(rule, labels))
+
+
+@st.composite
+def soft_spaces(draw, most: int = 4) -> Softened:
+    """A space with one to three soft rules of any kind, as factors or as variables."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 1, most, labels=3)
+    if len(variables) > 1:
+        _join(builder, [_some(draw, variables, 3) for _ in range(draw(st.integers(0, 2)))])
+    for k in range(draw(st.integers(0, 2))):
+        builder.require(_rule(draw, variables, 2), f"rule {k}")
+    hard, soft = builder.build(), []
+    for k in range(draw(st.integers(1, 3))):
+        rule, weight = _rule(draw, variables, 2), _pick(draw, [0.0, 0.5, 0.5, 1.0, 2.25])
+        builder.prefer(rule, weight, f"soft {k}")
+        soft.append((rule, weight))
+    fewest = draw(st.sampled_from([0, builder_module.FEW_TUPLES]))
+    with mock.patch.multiple(builder_module, FEW_PAIRS=fewest, FEW_TUPLES=fewest):
+        return Softened(builder.build(), hard, soft)

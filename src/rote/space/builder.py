@@ -207,7 +207,7 @@ class SpaceBuilder:
     ) -> None:
         """Outputs that break ``rule`` are worth less.
 
-        A rule that always holds, or never, makes no difference and is left out.
+        A rule about no variable, such as ``all_of()``, makes no difference and is left out.
 
         Parameters
         ----------
@@ -327,9 +327,9 @@ class SpaceBuilder:
             shape = [len(v.labels) for v in rule.variables]
             if prod(shape) <= (FEW_PAIRS if len(scope) == 2 else FEW_TUPLES):
                 holds = holds_everywhere(rule, scope, shape)
-                if holds.all() or not holds.any():
+                if holds.all():
                     continue
-                if len(scope) > 1:
+                if len(scope) > 1 and holds.any():
                     factors.append(self._pool.share(Factor, name, scope))
                     added.append((name, rule, weight, factors[-1]))
                     continue
