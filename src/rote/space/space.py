@@ -445,6 +445,18 @@ class Space:
             code = code * len(variable.labels) + variable.position(label)
         return int(self.factor_offsets[scopes.index(scope)]) + code
 
+    def part_name(self, part: int) -> str:
+        """What a part is, in words: the other way round of `part`."""
+        slot = int(np.searchsorted(self.starts, part, side="right")) - 1
+        if slot < len(self.variables):
+            variable = self.variables[slot]
+            return f"label {variable.labels[part - int(self.starts[slot])]!r} of {variable.name!r}"
+        factor = self.factors[slot - len(self.variables)]
+        own = [self.variables[j].labels for j in factor.variables]
+        codes = np.unravel_index(part - int(self.starts[slot]), [len(labels) for labels in own])
+        labels = ", ".join(repr(each[code]) for each, code in zip(own, codes, strict=True))
+        return f"labels ({labels}) of factor {factor.name!r}"
+
     def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
 
