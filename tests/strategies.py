@@ -283,6 +283,10 @@ def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variable
     lower = None if sides == 0 else np.array(low, np.int64)
     upper = None if sides == 1 else np.array(high, np.int64)
     builder.require_counts(groups, at_least=lower, at_most=upper, name="counted")
+    row = _some(draw, labels, 3)
+    weights = [draw(st.integers(-2, 3)) for _ in row]
+    limit = max(0, draw(st.integers(-1, 3)))
+    builder.require_rows(row, weights, [0], at_most=limit, name="weighed")
     if other is None:
         return
     own = {variable.name: variable for variable in other.build().variables}
@@ -292,6 +296,8 @@ def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variable
 
     for first, then in pairs:
         other.require(same(first) >> same(then))
+    weighed = zip(weights, map(same, row), strict=True)
+    other.require(sum((c * rule for c, rule in weighed), start=count()) <= limit)
     for group, least, most in zip(groups, low, high, strict=True):
         if lower is not None:
             other.require(at_least(least, map(same, group)))

@@ -14,7 +14,7 @@ import numpy as np
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
 from rote.settings import check, number
 from rote.space.compiled import keep_recent
-from rote.space.language import EXACT, Is, LinearRows, Rule, Variable, whole
+from rote.space.language import Is, LinearRows, Rule, Variable, check_exact, whole
 from rote.space.network import holds_everywhere
 from rote.space.space import Factor, NamedRule, SoftRule, Space
 from rote.types import AnyArray, FloatArray, IntArray, joined, offsets_from_counts, readonly
@@ -265,12 +265,11 @@ class SpaceBuilder:
                 f"an implication is from one label to another one; got {len(pairs[0])} labels and "
                 f"{len(pairs[1])}"
             )
-        column = np.stack(pairs, axis=1)
-        column = column[column[:, 0] != column[:, 1]]  # others always hold
-        count = len(column)
-        ptr = np.arange(0, 2 * count + 1, 2)
-        sign = np.tile(np.array([-1, 1]), count)
-        self._require_rows(ptr, column.ravel(), sign, np.zeros(count), np.full(count, np.inf), name)
+        count = len(pairs[0])
+        signs = np.tile(np.array([-1, 1]), count)
+        self.require_rows(
+            np.stack(pairs, axis=1).ravel(), signs, 2 * np.arange(count), at_least=0, name=name
+        )
 
     def require_counts(
         self,
@@ -300,18 +299,77 @@ class SpaceBuilder:
         >>> builder.build().satisfied([[1, 1, 0], [1, 0, 1]])
         array([False,  True])
         """
-        if isinstance(groups, np.ndarray) and groups.ndim == 2:
-            column, count = self._positions(groups.ravel()), len(groups)
-            ptr = np.arange(count + 1) * groups.shape[1]
-        else:
-            own = [self._positions(group) for group in groups]
-            column, count = joined(own), len(own)
-            ptr = offsets_from_counts([len(group) for group in own])
-        ends = [
-            np.full(count, none) if limit is None else self._limits(limit, count)
-            for limit, none in ((at_least, -np.inf), (at_most, np.inf))
-        ]
-        self._require_rows(ptr, column, np.ones(len(column), np.int64), *ends, name)
+        own = [self._positions(group) for group in groups]
+        starts = offsets_from_counts([len(group) for group in own])[:-1]
+        labels, ends = joined(own), {"at_least": at_least, "at_most": at_most}
+        self.require_rows(labels, np.ones(len(labels), np.int64), starts, **ends, name=name)
+
+    def require_rows(
+        self,
+        labels: Labels,
+        coefficients: AnyArray | Sequence[int],
+        starts: AnyArray | Sequence[int],
+        *,
+        at_least: AnyArray | Sequence[int] | int | None = None,
+        at_most: AnyArray | Sequence[int] | int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """The coefficients of those labels of a row that are taken add up to so much.
+
+        Parameters
+        ----------
+        labels
+            Those of all rows, one row after the other, as in `require_implications`.
+        coefficients
+            A whole number for each of them.
+        starts
+            Where each row begins in ``labels``.
+        at_least, at_most
+            Whole numbers for all rows, or one for each; None is no limit.
+        name
+            What errors call these rules, each with its number behind.
+
+        >>> builder = SpaceBuilder()
+        >>> x, y, z = builder.options("xyz")
+        >>> builder.require_rows([x, y, z], [2, 1, 1], [0], at_most=2)
+        >>> builder.build().satisfied([[1, 1, 0], [0, 1, 1]])
+        array([False,  True])
+        """
+        column, given = self._positions(labels), np.asarray(coefficients)
+        if given.shape != column.shape or not (
+            given.size == 0 or np.issubdtype(given.dtype, np.integer)
+        ):
+            raise RuleError(
+                f"rows have a whole number for each of their {len(column)} labels; got "
+                f"{coefficients!r:.80}"
+            )
+        first = np.asarray(starts, dtype=np.int64)
+        ptr = np.append(first, len(column))
+        if (first[:1] != 0).any() or (np.diff(ptr) < 0).any():
+            raise RuleError(f"the first row starts at 0, others behind it; got {starts!r:.80}")
+        count, coefficient = len(first), given.astype(np.int64, copy=False)
+        if not count:
+            return
+        low = self._limits(at_least, count, -np.inf)
+        high = self._limits(at_most, count, np.inf)
+        ends = np.abs(np.concatenate([low, high]))
+        check_exact(float(np.abs(coefficient).sum() + ends.max(where=ends < np.inf, initial=0)))
+        row = np.repeat(np.arange(count), np.diff(ptr))
+        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all() or not coefficient.all():
+            # Rows and columns are sorted together, and the entries of each label added up.
+            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
+            coefficient = np.bincount(same, coefficient).astype(np.int64)
+            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
+            row, column = np.divmod(key, self._starts[-1])
+            ptr = offsets_from_counts(np.bincount(row, minlength=count))
+        arrays = (ptr, column, coefficient, low, high)
+        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
+        never = (np.diff(ptr) == 0) & ((low > 0) | (high < 0))
+        if never.any():
+            r = int(never.argmax())
+            raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
+        if len(column):
+            self._rules.append(NamedRule(name, rows))
 
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
@@ -374,44 +432,17 @@ class SpaceBuilder:
             return self._starts[label.variable.index] + label.label
         return whole(label, "a label is given as a rule such as x['a'] or by its position,")
 
-    def _limits(self, limit: AnyArray | int, count: int) -> FloatArray:
+    def _limits(self, limit: object, count: int, none: float) -> FloatArray:
+        """The limit of each row."""
+        if limit is None:
+            return np.full(count, none)
         found = np.asarray(limit)
-        there = np.issubdtype(found.dtype, np.integer) and found.shape in ((), (count,))
-        if not there or (np.abs(found) >= EXACT // 2).any():
+        if not np.issubdtype(found.dtype, np.integer) or found.shape not in ((), (count,)):
             raise RuleError(
-                "at_least and at_most are a whole number below 2**52, or one for each of "
-                f"{count} groups; got {limit!r:.80}"
+                f"at_least and at_most are a whole number, or one for each of {count} groups; "
+                f"got {limit!r:.80}"
             )
         return np.broadcast_to(found, count).astype(np.float64)
-
-    def _require_rows(
-        self,
-        ptr: IntArray,
-        column: IntArray,
-        coefficient: IntArray,
-        lower: FloatArray,
-        upper: FloatArray,
-        name: str | None,
-    ) -> None:
-        """Add a table of rows; what stands twice in a row counts twice."""
-        if not len(lower):
-            return
-        row = np.repeat(np.arange(len(lower)), np.diff(ptr))
-        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all():
-            # Rows and columns are sorted together, and the entries of each label are added up.
-            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
-            coefficient = np.bincount(same, coefficient).astype(np.int64)
-            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
-            row, column = np.divmod(key, self._starts[-1])
-            ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
-        arrays = (ptr, column, coefficient, lower, upper)
-        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
-        never = (np.diff(ptr) == 0) & ((lower > 0) | (upper < 0))
-        if never.any():
-            r = int(never.argmax())
-            raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
-        if len(column):
-            self._rules.append(NamedRule(name, rows))
 
     def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):

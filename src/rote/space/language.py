@@ -405,7 +405,9 @@ class LinearRows(Rule):
         """What `Rule.holds` gives, for m outputs; so many rows at once as fit into some room."""
         result = np.ones(m, dtype=np.bool_)
         used, owner = np.unique(self.owner, return_inverse=True)
-        outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(-1, m)
+        outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(
+            len(used), m
+        )
         label = self.label[:, None]
         widest = int(np.diff(self.ptr).max(initial=1))
         step = max(1, MOST_AT_ONCE // (max(1, m) * widest))
