@@ -21,6 +21,7 @@ from rote.inference.problem import Problem
 from rote.space import (
     Space,
     SpaceBuilder,
+    acyclic,
     all_different,
     all_of,
     any_of,
@@ -33,7 +34,7 @@ from rote.space import (
     one_of,
 )
 from rote.space import builder as builder_module
-from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
+from rote.space.language import Acyclic, And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
 
 # -- the judge ----------------------------------------------------------------------------
 
@@ -58,7 +59,18 @@ def holds(rule, labels) -> bool:
         return above and (rule.upper is None or total <= rule.upper)
     if isinstance(rule, LinearRows):
         return all(_row_holds(rule, r, labels) for r in range(len(rule.lower)))
+    if isinstance(rule, Acyclic):
+        arcs = zip(rule.nodes, rule.arcs, strict=True)
+        return not has_cycle([pair for pair, arc in arcs if holds(arc, labels)])
     raise AssertionError(f"the judge does not know {type(rule).__name__}; teach it")
+
+
+def has_cycle(pairs) -> bool:
+    """Whether some node reaches itself: the paths of all lengths, one by one."""
+    paths = set(pairs)
+    for _ in range(len(pairs)):
+        paths |= {(a, d) for a, b in paths for c, d in pairs if b == c}
+    return any(a == b for a, b in paths)
 
 
 def _row_holds(rows, r, labels) -> bool:
@@ -203,7 +215,7 @@ def rules(draw, variables, depth: int = 3):
 
 
 SIMPLE = ("is", "is", "set", "one of", "different")
-NESTED = ("not", "and", "or", "implies", "linear", "most", "least", "exactly", *SIMPLE)
+NESTED = ("not", "and", "or", "implies", "linear", "most", "least", "exactly", "acyclic", *SIMPLE)
 COMPARE = (
     lambda total, limit: total <= limit,
     lambda total, limit: total >= limit,
@@ -230,6 +242,11 @@ def _rule(draw, variables, depth: int):
         over = _some(draw, variables, 3)
         # Over one variable it says nothing, and a builder answers such a rule at once.
         return all_different(over) if len(over) > 1 else ~variable[variable.labels[-1]]
+    if kind == "acyclic":
+        pairs = _some(draw, list(itertools.product(range(4), repeat=2)), 6)
+        labels = [_pick(draw, variables) for _ in pairs]
+        arcs = zip(pairs, (v[_pick(draw, v.labels)] for v in labels), strict=True)
+        return acyclic(dict(arcs))
     inner = [_rule(draw, variables, depth - 1) for _ in range(draw(st.integers(1, 3)))]
     if kind == "not":
         return ~inner[0]

@@ -85,7 +85,9 @@ def test_learned_weights_are_those_of_an_explicit_variable(learner, few, monkeyp
 
 def test_given_weights_do_not_move_and_are_paid():
     xs, ys = examples(60)
-    model = train(soft_task("prefer by 50 if beach then sea"), xs, ys, learner=Perceptron(iterations=3))
+    model = train(
+        soft_task("prefer by 50 if beach then sea"), xs, ys, learner=Perceptron(iterations=3)
+    )
     assert model.rule_costs == {}
     assert not any("beach" in y and "sea" not in y for y in model.predict(xs))
     free = Model(soft_task(None), model.layout, model.weights)
@@ -99,7 +101,8 @@ def test_costs_are_read_saved_and_drawn(tmp_path):
     model = train(soft_task(), xs, ys)
     model.save(tmp_path / "model")
     again = Model.load(tmp_path / "model")
-    assert again.rule_costs == model.rule_costs and again.predict(xs) == model.predict(xs)
+    assert again.rule_costs == model.rule_costs
+    assert again.predict(xs) == model.predict(xs)
     broken = next(x for x, y in zip(xs, ys, strict=True) if "beach" in y and "sea" not in y)
     picture = str(model.show(broken, gold=("beach",)))
     assert f"beach needs sea: costs {model.rule_costs['beach needs sea']:.3g}" in picture
@@ -111,5 +114,5 @@ def test_rules_of_one_line_share_a_learned_weight():
     model = train(task, xs * 4, [("V", "N"), ("N", "N", "V")] * 4)
     assert [*model.rule_costs] == ["no two"]
     space = task.frame(xs[1]).space
-    assert len(space.soft) == 2 and len(space.own_factors) == 2
+    assert (len(space.soft), len(space.own_factors)) == (2, 2)
     assert model.without_rules().predict(xs) == model.predict(xs)

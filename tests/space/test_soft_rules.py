@@ -7,18 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rote import Hamming, SpaceBuilder, at_most, k_best
-from rote.errors import LabelError, RoteError, RuleError
+from rote import Hamming, k_best
+from rote.errors import RoteError
 from rote.inference import Exact, Exhaustive, Milp, max_marginals
-from rote.inference.exact.branch import BranchAndBound
-from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.exact import Exact as FreshExact
-from rote.inference.exact.lazy_rows import LazyRows
-from rote.inference.problem import Context, Problem
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam
+from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.lazy_rows import LazyRows
+from rote.inference.problem import Problem
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall
-from rote.space import Space
 from rote.space.losses import F1Loss
 from rote.space.reasons import violations
 from tests.strategies import Judge, Softened, known_value, soft_spaces
@@ -82,7 +79,6 @@ def test_every_exact_engine_adds_what_broken_rules_cost(make, question):
         found = make().solve(space, given_scores)
         assert found.optimal.all()
         for i, ranked in enumerate(best):
-            first = min(one for one in ranked if one[0] >= ranked[0][0] - 1e-10)
             near = [labels for value, labels in ranked if value >= ranked[0][0] - 1e-10]
             assert tuple(found.labels[i, : space.own]) == min(near)
             assert found.value[i] == pytest.approx(ranked[0][0], abs=1e-9)
@@ -150,7 +146,9 @@ def test_losses_do_not_look_at_what_soft_rules_say(question):
     problem = Problem(space, scores[:1]).with_loss(F1Loss(), every[:1])
     found = Exhaustive().solve(space, problem)
     values = [
-        known_value(hard, scores[0], y) - softened.cost(y) + F1Loss().value(hard, own[:1], x[None])[0]
+        known_value(hard, scores[0], y)
+        - softened.cost(y)
+        + F1Loss().value(hard, own[:1], x[None])[0]
         for y, x in zip(outputs, own, strict=True)
     ]
     assert found.value[0] == pytest.approx(max(values))

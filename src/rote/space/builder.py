@@ -355,20 +355,13 @@ class SpaceBuilder:
         ends = np.abs(np.concatenate([low, high]))
         check_exact(float(np.abs(coefficient).sum() + ends.max(where=ends < np.inf, initial=0)))
         row = np.repeat(np.arange(count), np.diff(ptr))
-        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all() or not coefficient.all():
-            # Rows and columns are sorted together, and the entries of each label added up.
-            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
-            coefficient = np.bincount(same, coefficient).astype(np.int64)
-            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
-            row, column = np.divmod(key, self._starts[-1])
-            ptr = offsets_from_counts(np.bincount(row, minlength=count))
-        arrays = (ptr, column, coefficient, low, high)
-        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
-        never = (np.diff(ptr) == 0) & ((low > 0) | (high < 0))
+        entries = (row, column, coefficient)
+        rows = LinearRows.of(tuple(self._variables), np.array(self._starts), *entries, low, high)
+        never = (np.diff(rows.ptr) == 0) & ((low > 0) | (high < 0))
         if never.any():
             r = int(never.argmax())
             raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
-        if len(column):
+        if len(rows.column):
             self._rules.append(NamedRule(name, rows))
 
     def build(self) -> Space:

@@ -19,7 +19,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Rule, Tuples, no_rule
+import numpy as np
+
+from rote.space.language import (
+    Acyclic,
+    And,
+    Implies,
+    Is,
+    Linear,
+    LinearRows,
+    Not,
+    Or,
+    Rule,
+    Tuples,
+    no_rule,
+)
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -69,6 +83,11 @@ def reason(rule: Rule, labels: Sequence[int]) -> Reason:
             return _either(inner_rules, labels, decisive=False)
         case LinearRows():
             return _either(rule.each, labels, decisive=False)
+        case Acyclic(arcs=arcs):
+            taken = np.array([labels[arc.variable.index] == arc.label for arc in arcs], np.bool_)
+            cycle = rule.cycle(taken)
+            blamed = cycle or np.flatnonzero(~taken).tolist()
+            return Reason(not cycle, frozenset(arcs[k].variable.index for k in blamed))
         case Or(of=inner_rules):
             return _either(inner_rules, labels, decisive=True)
         case Implies(first=first, then=then):
