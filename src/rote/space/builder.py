@@ -137,6 +137,7 @@ class SpaceBuilder:
     def options(self, names: Iterable[str]) -> Options:
         """Many yes/no candidates at once.
 
+        >>> from rote import SpaceBuilder, at_most
         >>> builder = SpaceBuilder()
         >>> cities = builder.options(["Bonn", "Berlin", "Paris"])
         >>> builder.require(at_most(1, cities))
