@@ -126,6 +126,7 @@ __all__ = [
     "prepare",
     "register",
     "show",
+    "solve_many",
     "template",
     "train",
 ]
@@ -155,6 +156,7 @@ _DEFINED = {
     "inference.exact.max_marginals": "max_marginals",
     "inference.exact.message_passing": "MessagePassing",
     "inference.exact.tree": "Tree",
+    "inference.many": "solve_many",
     "inference.problem": "Context Problem clamp",
     "inference.solutions": "FoundBy Solutions Status",
     "inference.solvers.cp_sat": "CpSat",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError, SpaceError, locate
+from rote.errors import LabelError, RoteError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.constants import LARGEST_SCORE
 from rote.kernels.learning.linear import scores_of
@@ -538,11 +538,13 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
     if not isinstance(space, Space):
         raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
-        scores = np.asarray(given)
+        scores = given if isinstance(given, np.ndarray) else _read(space, given)
         if scores.dtype != np.float64:
             if np.iscomplexobj(scores):
                 raise TypeError
             scores = scores.astype(np.float64)
+    except RoteError:
+        raise
     except (TypeError, ValueError):
         raise ScoreError(
             f"scores are an array of real numbers, one row per input; got {given!r:.80}"
@@ -555,6 +557,21 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
             f"got {np.shape(given)}"
         )
     return readonly(scores)
+
+
+def _read(space: Space, given: Any) -> AnyArray:
+    """The scores of a list or a tensor, or of a table whose columns are "variable=label"."""
+    from rote.io.tables import as_array, check_names, columns_of, numbers
+
+    table = columns_of(given)
+    if table is None:
+        return as_array(given)
+    names = [
+        f"{variable.name}={label}" for variable in space.variables for label in variable.labels
+    ]
+    check_names(table, names)
+    own = numbers(table, names)
+    return np.pad(own, ((0, 0), (0, space.parts - own.shape[1])))  # 0 for factors
 
 
 def _rows_at(index: Index, count: int) -> IntArray:

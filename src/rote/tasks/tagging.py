@@ -132,7 +132,7 @@ class Tagging(Checked):
 def _frame(
     length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
 ) -> Frame:
-    space: Space = _space(length, labels, order, bio, rules)
+    space: Space = tagging_space(length, labels, order, bio, rules)
     slots = [_slot("label", t) for t in range(length)]
     slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
     global_features = tuple(
@@ -146,7 +146,7 @@ _slot = lru_cache(maxsize=4096)(Slot)  # frames of different lengths share their
 
 
 @template
-def _space(
+def tagging_space(
     builder: SpaceBuilder,
     length: int,
     labels: tuple[str, ...],
