@@ -199,6 +199,16 @@ def test_tensors_and_tables_are_scores_too(space, kind):
             Problem.of(space, given_scores)
 
 
+@pytest.mark.parametrize("unknown", [None, "?", -1])
+def test_what_is_not_known_is_not_given(space, unknown):
+    scores = np.arange(11.0)
+    known = clamp(space, scores, {"x": "a", "y": unknown})
+    assert known.closed.tolist() == clamp(space, scores, {"x": "a"}).closed.tolist()
+    builder = SpaceBuilder()
+    builder.variable("x", ["?", "b"])
+    assert clamp(builder.build(), np.zeros(2), {"x": "?"}).closed.tolist() == [[False, True]]
+
+
 # -- contexts -----------------------------------------------------------------------------
 
 

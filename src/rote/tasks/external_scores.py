@@ -129,7 +129,7 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
 def _lowest(scores: FloatArray, floor: float) -> FloatArray:
     """Where a label stands in each row that nothing is known of."""
     least = np.where(np.isneginf(scores), np.inf, scores).min(axis=-1, keepdims=True)
-    return np.minimum(least, scores.max(axis=-1, keepdims=True) + floor)
+    return np.asarray(np.minimum(least, scores.max(axis=-1, keepdims=True) + floor))
 
 
 def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:

@@ -16,13 +16,12 @@ from rote.errors import RoteError, ScoreError, SettingError, locate
 from rote.inference import Engine, Exact
 from rote.inference.many import check_solving, solve_group
 from rote.io.tables import as_array, column, columns_of, grouped, in_runs, like, numbers
+from rote.metrics.labels import IGNORED
 from rote.settings import FLAG, LIST, check
 from rote.space.rule_text import RULES, Rules
 from rote.tasks.external_scores import warn_of_probabilities
 from rote.tasks.tagging import check_bio, tagging_space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts
-
-IGNORED = -100  # what padded arrays have where there is no token
 
 
 def label_sequences(
