@@ -196,7 +196,10 @@ def test_given_labels_are_kept_and_the_rest_is_the_best_there_is(unknown):
         fits = [
             best
             for best in Judge(space).valued(scores)
-            if all(p in (unknown, LABELS[a]) or p != p for p, a in zip(partly, best.labels))
+            if all(
+                p in (unknown, LABELS[a]) or p != p
+                for p, a in zip(partly, best.labels, strict=True)
+            )
         ]
         best = max(fits, key=lambda one: one.value)
         assert y == tuple(LABELS[a] for a in best.labels)

@@ -7,7 +7,8 @@ Global features of whole outputs are slots as well, and their vectors are consta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -20,6 +21,7 @@ from rote.inference.engine import Capability, check_engine, in_threads, require
 from rote.model.batch import Batch
 from rote.model.dataset import Dataset, check_many, pairs_of, prepare
 from rote.model.layout import Layout
+from rote.model.progress import progress_of
 from rote.settings import check, whole
 from rote.tasks.task import Task, WithoutRules, labels_of
 from rote.types import FloatArray, readonly
@@ -27,6 +29,7 @@ from rote.types import FloatArray, readonly
 if TYPE_CHECKING:
     from rote.viz import Picture
 
+AT_ONCE, LOOKS = 200, 50  # a bar is looked at after so many inputs, and so often at most
 X = TypeVar("X")
 Y = TypeVar("Y")
 
@@ -160,7 +163,12 @@ class Model(Generic[X, Y]):
                 raise
 
     def predict(
-        self, xs: Iterable[X], n_jobs: int = 1, *, given: Iterable[Y] | None = None
+        self,
+        xs: Iterable[X],
+        n_jobs: int = 1,
+        *,
+        given: Iterable[Y] | None = None,
+        progress: bool = False,
     ) -> list[Y]:
         """The best output of every input.
 
@@ -173,21 +181,50 @@ class Model(Generic[X, Y]):
         given
             Outputs that are known in part, with None, "?" or -1 in place of labels that are not:
             the best ones that have the labels given.
+        progress
+            Whether a bar shows how many inputs are done and the time left, in a terminal or in a
+            notebook.
         """
         check_many("inputs", xs)
         inputs = list(xs)
-        if given is None:
-            return self.decode(inputs, self.answers(self.prepare(inputs), n_jobs))
-        check_many("outputs", given)
+        known = None if given is None else self._encoded(inputs, given)
+        size, found = len(inputs), list[Y]()
+        shown: AbstractContextManager[Callable[..., None] | None] = nullcontext()
+        if progress:
+            size = max(AT_ONCE, -(-size // LOOKS))
+            shown = progress_of("predict", len(inputs), only_seen=True)
+        with shown as update:
+            for start in range(0, len(inputs), max(1, size)):
+                some = slice(start, start + size)
+                try:
+                    found += self._predicted(inputs[some], n_jobs, known and known[some])
+                except Exception as error:
+                    if start:
+                        relocate(error, "input", range(start, len(inputs)))
+                    raise
+                if update is not None:
+                    update(len(found))
+        return found
+
+    def _encoded(self, xs: Sequence[X], ys: Iterable[Y]) -> list[Sequence[int]]:
+        """Outputs that are known in part, as positions."""
+        check_many("outputs", ys)
         known: list[Sequence[int]] = []
-        for number, (x, y) in enumerate(pairs_of(inputs, given)):
+        for number, (x, y) in enumerate(pairs_of(xs, ys)):
             try:
                 known.append(list(self.task.encode(x, y)))
             except Exception as error:
                 locate(error, "input", number)
                 raise
-        prepared = prepare(self.task, inputs, layout=self.layout)
-        return self.decode(inputs, self.answers(prepared, n_jobs, known))
+        return known
+
+    def _predicted(
+        self, xs: Sequence[X], n_jobs: int, known: Sequence[Sequence[int]] | None
+    ) -> list[Y]:
+        if known is None:
+            return self.decode(xs, self.answers(self.prepare(xs), n_jobs))
+        prepared = prepare(self.task, xs, layout=self.layout)
+        return self.decode(xs, self.answers(prepared, n_jobs, known))
 
     def show(self, x: X, gold: Y | None = None) -> Picture:
         """The best output of an input, to look at; with the gold one, where they differ."""
