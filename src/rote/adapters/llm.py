@@ -18,7 +18,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -27,7 +27,7 @@ import numpy as np
 from rote.errors import DataError, ScoreError, SettingError
 from rote.inference import Engine, Exact, Problem
 from rote.settings import Checked, Setting, instance_of, is_number
-from rote.space import Rule, SpaceBuilder, any_of, at_most, template
+from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.external_scores import FLOOR
 
@@ -278,14 +278,14 @@ class _AnyText(tuple[str, ...]):
         return True
 
 
-@template
+@lru_cache(maxsize=64)  # not a template: a space that is solved once need not be compiled
 def _space(
-    builder: SpaceBuilder,
     fields: tuple[_Variable, ...],
     unique: frozenset[Path],
     rules: Rules | None,
     kinds: tuple[tuple[str, tuple[int, tuple[str, ...]]], ...],
-) -> None:
+) -> Space:
+    builder = SpaceBuilder()
     variables = {own.name: builder.variable(own.name, own.labels) for own in fields}
     same: dict[tuple[Path, str], list[Rule]] = {}
     for name, labels, item in fields:
@@ -305,6 +305,7 @@ def _space(
             builder.require(at_most(1, items), f"{_name(path)} has {label} once")
     places = {name: {(): variable} for name, variable in variables.items()}
     Vocabulary(dict(kinds)).require(builder, rules, list(variables.values()), places)
+    return builder.build()
 
 
 def _fields(
