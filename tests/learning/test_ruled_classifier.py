@@ -158,7 +158,9 @@ def test_a_search_sets_what_is_inside_and_the_rules():
     assert few_on.sum(axis=1).max() == 1
 
 
-@pytest.mark.parametrize("estimator", [LogisticRegression(), DecisionTreeClassifier(random_state=0)])
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(), DecisionTreeClassifier(random_state=0)]
+)
 def test_scikit_learns_own_checks_pass(estimator):
     done = check_estimator(RuledClassifier(estimator), on_skip=None)
     by_status = {}

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import DataError, ScoreError, SettingError
-from rote.inference import Engine, Exact, Problem
+from rote.inference import Engine, Exact
 from rote.settings import Checked, Setting, instance_of, is_number
 from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary
@@ -113,10 +113,7 @@ class RuledAnswers(Checked):
         for variables, numbers in groups.items():
             space = _space(variables, unique, self.rules, kinds)
             scores = np.array([[s for q in asked[k] for s in q.scores] for k in numbers])
-            closed = np.isneginf(scores)
-            scores[closed] = 0.0
-            problem = Problem(space, scores, closed if closed.any() else None)
-            solutions = self.engine.solve(space, problem)
+            solutions = self.engine.solve(space, scores)
             outputs = solutions.require_outputs("table", np.array(numbers))
             for number, labels in zip(numbers, outputs.tolist(), strict=True):
                 found[number] = self._instance(asked[number], labels)
