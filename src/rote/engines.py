@@ -31,6 +31,7 @@ from rote.inference.explain import Explanation as Explanation
 from rote.inference.explain import Relaxation as Relaxation
 from rote.inference.explain import explain as explain
 from rote.inference.infeasibility import find_conflict as find_conflict
+from rote.inference.many import solve_many as solve_many
 from rote.inference.problem import Context as Context
 from rote.inference.problem import FeatureRows as FeatureRows
 from rote.inference.problem import Problem as Problem

@@ -55,10 +55,10 @@ class Groups:
     def __init__(self, space: Space, name: Callable[[str], str] | None = None) -> None:
         self.space = space
         members: dict[object, list[int]] = {}
-        for number, rule in enumerate(space.each_rule):
+        for number, rule in enumerate(space.required):
             members.setdefault(number if name is None else name(rule.name), []).append(number)
         self.members = tuple(map(tuple, members.values()))
-        of = [space.each_rule[own[0]].name for own in self.members]
+        of = [space.required[own[0]].name for own in self.members]
         self.names = tuple(of if name is None else map(name, of))
         self.every: Rules = frozenset(range(len(members)))
         self._group = {rule: k for k, own in enumerate(self.members) for rule in own}
