@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from rote.cli.demo import SCORES, demo, render
-from rote.inference import Status
+from rote.engines import Status
 
 
 @pytest.fixture(scope="module")

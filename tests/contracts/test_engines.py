@@ -26,8 +26,7 @@ from hypothesis import given, settings
 
 import rote
 import rote.inference
-from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Chain,
     Elimination,
@@ -43,6 +42,7 @@ from rote.inference import (
     Tree,
     clamp,
 )
+from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, LearnedRestarts
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals

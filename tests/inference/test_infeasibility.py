@@ -7,8 +7,8 @@ import time
 import pytest
 from hypothesis import given, settings
 
+from rote.engines import Exact, find_conflict
 from rote.errors import InfeasibleSpace
-from rote.inference import Exact, find_conflict
 from rote.inference.infeasibility import is_feasible
 from rote.space import Space, SpaceBuilder, all_different, at_least, at_most
 from rote.tasks.entity_relation import ARGUMENTS, ENTITY_LABELS, RELATION_LABELS, pairs

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.tasks.tagging import Tagging

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from sklearn.svm import LinearSVC
 
 from papers.samdani2012.exactness import is_exact
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.wrappers.decomposed import (
     CustomSets,
     Decomposed,

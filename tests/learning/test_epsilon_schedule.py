@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
+from rote.engines import Exact
 from rote.errors import SettingError
-from rote.inference import Exact
 from rote.inference.wrappers.amortized import Amortized
 from rote.learning import (
     EpsilonSchedule,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.errors import NoSolution, ScoreError
-from rote.inference import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import max_violated, most_violated_of, most_violated_outputs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rote.engines import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.errors import InfeasibleSpace, NoSolution, ScoreError, SettingError
-from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import LearnedBeam
 from rote.model import Model
 from rote.tasks.tagging import Tagging

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
+from rote.engines import Exact
 from rote.errors import DataError, SettingError
-from rote.inference import Exact
 from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import Capability, Wrapper
 from rote.inference.problem import LazyProblem, Wanted

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from papers.data.msrc21 import Image, image_graph
+from rote.engines import Exhaustive
 from rote.errors import DataError, LabelError
-from rote.inference import Exhaustive
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.graphs import UNLABELLED, Graph, GraphLabelling, drop_unlabelled, grid

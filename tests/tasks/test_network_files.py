@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rote.engines import Engine, FoundBy, Solutions, Status
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Engine, FoundBy, Solutions, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
 from rote.tasks.network_files import network_problem, solve_file

@@ -22,7 +22,7 @@ from rote.errors import (
     ServiceError,
     relocate,
 )
-from rote.inference import FoundBy, Solutions, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.model import Model
 from rote.serve.answer_cache import AnswerCache, key_of
 from rote.tasks.adapter import Adapter, describe

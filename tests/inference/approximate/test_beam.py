@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status, clamp
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status, clamp
 from rote.inference.approximate import Beam, ConstrainedBeam, LearnedBeam
 from rote.inference.approximate.beam import partial_scores
 from rote.space import SpaceBuilder, at_least, at_most

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote import Decomposed, HammingBall
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.errors import InfeasibleSpace, LabelError, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.problem import NO_CONTEXT, Context
 from rote.space import SpaceBuilder, at_most, exactly

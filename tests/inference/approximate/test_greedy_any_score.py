@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference import Exhaustive, Problem, Status
+from rote.engines import Exhaustive, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.approximate import greedy_any_score as slowly
 from rote.inference.approximate.initial import unary_argmax

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, FoundBy, Solutions, Status, clamp
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, FoundBy, Solutions, Status, clamp
 from rote.inference.approximate import RGS, Beam, LearnedBeam
 from rote.inference.engine import Engine
 from rote.inference.problem import LazyProblem, LazyScores

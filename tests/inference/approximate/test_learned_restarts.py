@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
+from rote.engines import Exact, FoundBy, Problem, Status
 from rote.errors import SettingError
-from rote.inference import Exact, FoundBy, Problem, Status
 from rote.inference.approximate import RGS, LearnedRestarts
 from rote.inference.problem import Context
 from rote.model import prepare

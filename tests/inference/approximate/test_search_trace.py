@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rote.engines import Problem
 from rote.errors import UnsupportedSpace
-from rote.inference import Problem
 from rote.inference.approximate import RGS, hill_climb
 from rote.inference.approximate.search_trace import MAX_STEPS, RestartSampler
 from rote.inference.problem import NO_CONTEXT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.inference import Status
+from rote.engines import Status
 from tests.strategies import Judge, known_value, row_of
 
 

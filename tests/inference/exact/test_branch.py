@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
+from rote.engines import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
 from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most
 from tests.inference.outputs import built, dense, local_search

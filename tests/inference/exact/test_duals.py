@@ -9,16 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Duals, Exhaustive, Milp, Problem, dual_bound, zero_duals
 from rote.errors import ScoreError, SettingError
-from rote.inference import (
-    BranchAndBound,
-    Duals,
-    Exhaustive,
-    Milp,
-    Problem,
-    dual_bound,
-    zero_duals,
-)
 from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most, exactly
 from rote.types import readonly

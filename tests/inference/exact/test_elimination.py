@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference import Elimination, Exhaustive, FoundBy
+from rote.engines import Elimination, Exhaustive, FoundBy
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Chain,
     Elimination,

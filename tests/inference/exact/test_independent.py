@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference import Exhaustive, FoundBy
+from rote.engines import Exhaustive, FoundBy
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Problem
 from tests.inference.outputs import built

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Exact, Exhaustive, Milp, Problem, Solutions, Status, k_best
 from rote.errors import InfeasibleSpace, RoteError, ScoreError, SettingError
-from rote.inference import (
-    BranchAndBound,
-    Exact,
-    Exhaustive,
-    Milp,
-    Problem,
-    Solutions,
-    Status,
-    k_best,
-)
 from rote.inference.approximate import RGS
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space

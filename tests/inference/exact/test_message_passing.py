@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Exact, Exhaustive, FoundBy, MessagePassing
 from rote.errors import InfeasibleSpace, LabelError, ScoreError, UnsupportedSpace
-from rote.inference import BranchAndBound, Exact, Exhaustive, FoundBy, MessagePassing
 from rote.inference.exact.duals import Duals, dual_bound
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import Status

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rote.inference import Exhaustive, Problem
+from rote.engines import Exhaustive, Problem
 from rote.inference.exact import neighbourhoods
 from rote.inference.exact.neighbourhoods import Climb, neighbours_of
 from rote.space import SpaceBuilder

@@ -8,8 +8,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from rote.errors import SolverError
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Exact,
     Exhaustive,
@@ -19,6 +18,7 @@ from rote.inference import (
     Solutions,
     Status,
 )
+from rote.errors import SolverError
 from rote.inference.exact import portfolio as module
 from rote.inference.exact import presolve
 from rote.inference.exact.exact import choice

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.errors import InfeasibleSpace
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.exact import presolve
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 from rote.space import Space, at_most

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from rote.engines import Chain, Elimination, Exhaustive, Independent, Tree
 from rote.errors import UnsupportedSpace
-from rote.inference import Chain, Elimination, Exhaustive, Independent, Tree
 from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.space import SpaceBuilder, any_of, at_most
 from tests.inference.outputs import built, few

@@ -6,7 +6,7 @@ from time import sleep
 
 import numpy as np
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.engine import Engine
 from rote.inference.wrappers.timed import Timed
 from rote.tasks.entity_relation import entity_relation_space

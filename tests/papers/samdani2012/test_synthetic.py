@@ -20,7 +20,7 @@ from papers.samdani2012.synthetic import (
     _claims,
     _rows,
 )
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall
 from tests.papers.studies import TINY as PLANS
 

@@ -7,7 +7,7 @@ import pytest
 
 from papers.tour.methods import Bench, Plan, Sentences, agreement, steps_of, take
 from rote.datasets import english_sentences
-from rote.inference import Exact, Exhaustive
+from rote.engines import Exact, Exhaustive
 from rote.inference.approximate import LearnedBeam
 from rote.inference.wrappers.timed import Timed
 from rote.learning import IndependentPerceptron, Perceptron

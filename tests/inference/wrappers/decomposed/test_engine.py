@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Solutions, Status, k_best
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Solutions, Status, k_best
 from rote.inference.engine import Engine
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import (

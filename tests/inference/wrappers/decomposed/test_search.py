@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, Problem
 from rote.errors import UnsupportedSpace
-from rote.inference import Exact, Exhaustive, Problem
 from rote.inference.engine import Wrapper
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall, search

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Problem
 from rote.errors import SettingError
-from rote.inference import Exact, Problem
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import (
     CustomSets,
