@@ -1,7 +1,5 @@
 """Importing rote is cheap: nothing heavy is loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

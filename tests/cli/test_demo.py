@@ -1,7 +1,5 @@
 """The demo tells its story: what the rules forbid, what they change, and that it is proved."""
 
-from __future__ import annotations
-
 import io
 from itertools import product
 

@@ -1,7 +1,5 @@
 """`rote train`, `rote predict` and `rote evaluate`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

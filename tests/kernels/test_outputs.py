@@ -1,10 +1,8 @@
 """Parts, values and rules of outputs, by naive twins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.bundles import Layout
@@ -37,7 +35,6 @@ def naive_parts(space, labels):
 
 
 @given(spaces(most=4))
-@settings(max_examples=40)
 def test_parts_are_one_per_variable_and_one_per_factor(space):
     judge = Judge(space)
     batch = readonly(judge.everything_as_array)
@@ -46,7 +43,6 @@ def test_parts_are_one_per_variable_and_one_per_factor(space):
 
 
 @given(spaces(most=4), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_values_are_sums_over_parts(space, seed):
     judge = Judge(space)
     batch = readonly(judge.everything_as_array)
@@ -90,7 +86,6 @@ def test_scores_are_read_with_minus_infinity_for_closed_labels():
 
 
 @given(networks())
-@settings(max_examples=40)
 def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     _, net = found
     everything = list(bodies.labellings(net.graph))
@@ -102,7 +97,6 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_the_first_output_that_obeys_is_found(problem, seed):
     _, net = problem
     rng = np.random.default_rng(seed)
@@ -125,7 +119,6 @@ def test_the_first_output_that_obeys_is_found(problem, seed):
     st.sampled_from(["real", "whole", "near"]),
     st.booleans(),
 )
-@settings(max_examples=40)
 def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_closed):
     space, net = found
     if space.factors or len(net.rows):

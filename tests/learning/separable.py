@@ -1,7 +1,5 @@
 """Independent examples over small spaces: labelled by weights, with all there is to compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small problems for learners, dense feature vectors, and objectives by enumeration."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -4,8 +4,6 @@ A theorem's conditions are also dropped one by one, and then an example shows th
 Of every "no" of `is_exact`, engines confirm the counterexample.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

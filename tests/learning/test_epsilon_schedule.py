@@ -1,7 +1,5 @@
 """Stages of ε: in order, resumed bit for bit, and ending where exact training ends."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import cache
 from itertools import pairwise

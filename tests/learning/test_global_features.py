@@ -1,7 +1,5 @@
 """Learning with global features: label tuples are learned alike by them and by factors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

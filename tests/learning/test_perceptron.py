@@ -1,7 +1,5 @@
 """The structured perceptron, against a naive one over dense feature vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

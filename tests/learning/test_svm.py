@@ -1,7 +1,5 @@
 """The structural SVM, against quadratic programs over all outputs and against scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC

@@ -1,7 +1,5 @@
 """Models: prediction, against enumeration over dense feature vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

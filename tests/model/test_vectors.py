@@ -1,7 +1,5 @@
 """Lazy prediction: the same outputs as from all scores, with fewer vectors worked out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from itertools import product
 

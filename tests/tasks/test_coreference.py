@@ -1,7 +1,5 @@
 """Coreference: trees and clusters, what features say of mentions, and documents it learns from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Labelled graphs: grids, void nodes, scores worked out by hand, and learning from neighbours."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files become spaces and scores whose best value is the file's own optimum."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from math import inf, log

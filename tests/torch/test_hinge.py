@@ -1,7 +1,5 @@
 """The structured hinge, against enumeration, finite differences and one structure at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,10 +1,8 @@
 """Greedy search in plain Python: the same as in kernels, and whatever kernels do not know."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.engines import Exhaustive, Problem, Status
@@ -58,7 +56,6 @@ def binary(n, *rules):
 
 
 @given(spaces(least=1, most=4, max_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 4))
-@settings(max_examples=40)
 def test_without_rules_it_goes_where_kernels_go(space, seed, n_resampled):
     rng = np.random.default_rng(seed)
     problem = Problem.of(space, rng.normal(size=(3, space.parts)))

@@ -1,7 +1,5 @@
 """Guesses: every variable by itself, under the weights of a classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

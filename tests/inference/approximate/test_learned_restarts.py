@@ -1,7 +1,5 @@
 """`LearnedRestarts`: answers as good as those of `RGS`, from fewer climbs the more it has seen."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

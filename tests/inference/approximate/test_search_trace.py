@@ -1,7 +1,5 @@
 """Paths of greedy search, from starts of one's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is true of every answer of a search, judged by looking at all outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

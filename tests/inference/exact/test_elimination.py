@@ -1,7 +1,5 @@
 """`Elimination`: exact in one pass where tables stay small, and a refusal where they do not."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rote.engines import Elimination, Exhaustive, FoundBy

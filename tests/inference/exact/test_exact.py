@@ -1,7 +1,5 @@
 """`Exact` chooses by what the space is, and says in ``source`` what it chose."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise
 

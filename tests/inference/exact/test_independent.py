@@ -1,7 +1,5 @@
 """`argmax_presolve`: answers that need no search; what `Independent` shares is in `test_tables`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rote.engines import Exhaustive, FoundBy

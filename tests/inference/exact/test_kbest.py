@@ -1,7 +1,5 @@
 """The k best outputs against a sorted list of all, on every kind of space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

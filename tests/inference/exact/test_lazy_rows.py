@@ -1,7 +1,5 @@
 """`LazyRows`: the answers of every exact engine, with long rules looked at afterwards."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise, permutations
 

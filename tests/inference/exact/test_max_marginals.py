@@ -1,7 +1,5 @@
 """Max-marginals against enumeration, by each of the ways in which they are worked out."""
 
-from __future__ import annotations
-
 import itertools
 from contextlib import ExitStack
 from unittest import mock

@@ -1,7 +1,5 @@
 """Large neighbourhood search: never worse, never against a rule, and the best on small ones."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Branch and bound and the solvers take turns, and the answers are those of either."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from time import perf_counter
 

@@ -1,7 +1,5 @@
 """A space that is used once is solved without compiling it, and all answers are as before."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One tree for a batch: the answers of exhaustive search, whatever inputs share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Tables of a network, and what engines that compile a space to a plan share: ties, refusals."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`Periodic`: which inputs are solved exactly, and what learning comes to by it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Time is measured, and nothing else changes."""
 
-from __future__ import annotations
-
 from time import sleep
 
 import numpy as np

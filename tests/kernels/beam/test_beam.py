@@ -1,7 +1,5 @@
 """Beam search, by a search over dictionaries from the definition."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -44,7 +42,6 @@ def same_nodes(one, other):
 
 
 @given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.125, 100.0]))
-@settings(max_examples=40)
 def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
     case = Case(network[0], seed)
     nodes, skipped = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
@@ -55,7 +52,6 @@ def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
 
 
 @given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.25]))
-@settings(max_examples=40)
 def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
     case = Case(network[0], seed)
     expected, by_h = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
@@ -74,7 +70,6 @@ def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
 
 
 @given(spaces(1, 4, max_rules=0), seeds)
-@settings(max_examples=30)
 def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
     case = Case(space, seed, closed=0.0)
     everything = list(itertools.product(*map(range, space.sizes.tolist())))

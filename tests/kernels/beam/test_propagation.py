@@ -1,11 +1,9 @@
 """Arc consistency and the search that keeps it, against lists of all outputs."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
@@ -53,7 +51,6 @@ def drawn(graph, seed, share=0.15):
 
 
 @given(networks(1), seeds)
-@settings(max_examples=40)
 def test_no_label_is_closed_that_an_output_has(network, seed):
     graph = network[1].graph
     before = drawn(graph, seed)
@@ -67,7 +64,6 @@ def test_no_label_is_closed_that_an_output_has(network, seed):
 
 
 @given(networks(1), seeds)
-@settings(max_examples=40)
 def test_where_it_ends_nothing_more_can_be_closed(network, seed):
     graph = network[1].graph
     domains, is_open = domains_of(graph, drawn(graph, seed))
@@ -85,7 +81,6 @@ def test_where_it_ends_nothing_more_can_be_closed(network, seed):
 
 
 @given(networks(1), seeds)
-@settings(max_examples=40)
 def test_after_a_label_only_what_it_touches_is_looked_at_and_nothing_is_missed(network, seed):
     graph, rng = network[1].graph, np.random.default_rng(seed)
     domains, is_open = domains_of(graph, drawn(graph, seed))
@@ -149,7 +144,6 @@ def test_a_count_that_is_reached_closes_the_others():
 
 
 @given(networks(), seeds, st.sampled_from([1, 2, 5]))
-@settings(max_examples=40)
 def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, seed, width):
     space, _ = network
     case = Case(space, seed, closed=0.05)
@@ -175,7 +169,6 @@ def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, s
 
 
 @given(networks(), seeds)
-@settings(max_examples=40)
 def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
     space, compiled = network
     judge, case = Judge(space), Case(space, seed, m=1, closed=0.0)

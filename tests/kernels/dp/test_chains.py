@@ -1,7 +1,5 @@
 """The kernels of chains, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

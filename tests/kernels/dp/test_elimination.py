@@ -1,10 +1,8 @@
 """Running an elimination, against enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from rote.inference.exact.plans import full_plan, no_plan
 from rote.inference.problem import Problem
@@ -31,7 +29,6 @@ def naive_forward(steps, scores):
 
 
 @given(problems(spaces(most=4), inputs=1))
-@settings(max_examples=40)
 def test_forward_fills_every_entry_with_its_best_candidate(problem):
     space, objective = problem
     steps = full_plan(space).steps
@@ -57,7 +54,6 @@ def arguments(space, objective):
 
 
 @given(problems(spaces(most=4), inputs=3))
-@settings(max_examples=40)
 def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(problem):
     space, objective = problem
     labels, margins = eliminate(*arguments(space, objective))
@@ -75,7 +71,6 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 
 
 @given(problems(spaces(most=4), inputs=2))
-@settings(max_examples=40)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
     objective = Problem.of(space, objective)

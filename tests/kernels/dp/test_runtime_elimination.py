@@ -1,12 +1,10 @@
 """Elimination at run time, against enumeration of the part it is about."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part, entries_around
@@ -28,7 +26,6 @@ def valued(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
     space, net = found
     graph = net.graph
@@ -109,7 +106,6 @@ def test_parts_are_what_undecided_variables_and_tables_join():
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     space, net = found
     graph = net.graph
@@ -124,7 +120,6 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_searching_part_by_part_finds_the_best_of_all(found, seed):
     space, net = found
     graph = net.graph

@@ -1,7 +1,5 @@
 """The kernels of trees, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

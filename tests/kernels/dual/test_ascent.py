@@ -1,10 +1,8 @@
 """Dual ascent: no output's value changes, the bound never rises, rows are met where it is least."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.dual.ascent import (
@@ -48,7 +46,6 @@ def same_worth(graph, before, after, *multipliers):
 
 
 @given(networks(), seeds)
-@settings(max_examples=40)
 def test_scores_are_loaded_from_where_they_are_gathered(found, seed):
     space, net = found
     scores = scores_of(space, seed)
@@ -86,7 +83,6 @@ def test_marginals_are_maxima_over_the_other_places(axis):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_duals_change_the_value_of_no_output(found, seed):
     space, _net = found
     graph, ascent = prepared(found, seed)
@@ -96,7 +92,6 @@ def test_duals_change_the_value_of_no_output(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_the_bound_is_the_sum_of_maxima(found, seed):
     graph, ascent = prepared(found, seed)
     theta, multipliers = ascent.theta, ascent.multipliers
@@ -107,7 +102,6 @@ def test_the_bound_is_the_sum_of_maxima(found, seed):
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=40)
 def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
     space, _ = found
     graph, ascent = prepared(found, seed)
@@ -151,7 +145,6 @@ def settled(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
     graph, ascent = prepared(found, seed)
     theta = ascent.theta
@@ -166,7 +159,6 @@ def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_entries_closed_by_a_sweep_are_in_no_output(found, seed):
     graph, ascent = prepared(found, seed)
     theta = ascent.theta
@@ -198,7 +190,6 @@ def moved(graph, theta, r, step):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=40)
 def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
     graph, ascent = prepared(found, seed)
     theta, multipliers = ascent.theta, ascent.multipliers
@@ -224,7 +215,6 @@ def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=40)
 def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
     graph, ascent = prepared(found, seed)
     theta, multipliers = ascent.theta, ascent.multipliers
@@ -243,7 +233,6 @@ def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=40)
 def test_the_slope_is_the_derivative_to_the_left(found, seed):
     graph, ascent = prepared(found, seed)
     theta, multipliers = ascent.theta, ascent.multipliers
@@ -266,7 +255,6 @@ def test_the_slope_is_the_derivative_to_the_left(found, seed):
 
 
 @given(networks(), seeds, st.sampled_from([0, 1, 4]), st.booleans())
-@settings(max_examples=40)
 def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
     space, net = found
     graph = net.graph

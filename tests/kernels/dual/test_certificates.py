@@ -4,8 +4,6 @@ Throughout, scores are real, whole (many ties), all zero, huge, tiny, or about a
 are tables or rows; labels may be closed; and duals are random unless a test says otherwise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.exact.plans import no_plan, partial_plan
@@ -122,7 +120,6 @@ states = st.builds(
 
 
 @given(states)
-@settings(max_examples=40)
 def test_tops_are_the_best_labels_and_entries_and_their_sum_is_the_bound_without_rows(state):
     graph = state.graph
     n = len(graph.sizes)
@@ -135,7 +132,6 @@ def test_tops_are_the_best_labels_and_entries_and_their_sum_is_the_bound_without
 
 
 @given(states)
-@settings(max_examples=40)
 def test_the_gap_of_an_output_is_bound_less_value_and_infinite_where_it_breaks_a_rule(state):
     """gap = B - value(y)."""
     if state.bound == -np.inf:
@@ -151,7 +147,6 @@ def test_the_gap_of_an_output_is_bound_less_value_and_infinite_where_it_breaks_a
 
 
 @given(states)
-@settings(max_examples=40)
 def test_an_output_with_a_label_is_worth_at_most_the_bound_less_the_label_s_loss(state):
     """value(y) <= B - loss_j(y_j), whatever the duals."""
     if state.bound == -np.inf:
@@ -164,7 +159,6 @@ def test_an_output_with_a_label_is_worth_at_most_the_bound_less_the_label_s_loss
 
 
 @given(states)
-@settings(max_examples=40)
 def test_losses_and_marginals_are_what_their_formulas_say(state):
     if state.bound == -np.inf:
         return
@@ -186,7 +180,6 @@ def test_losses_and_marginals_are_what_their_formulas_say(state):
 
 
 @given(states)
-@settings(max_examples=40)
 def test_decoding_gives_each_variable_its_best_label_given_those_before_it(state):
     if state.bound == -np.inf:
         return
@@ -215,7 +208,6 @@ def test_decoding_gives_each_variable_its_best_label_given_those_before_it(state
 
 
 @given(states, seeds)
-@settings(max_examples=40)
 def test_the_lead_is_the_least_loss_of_a_label_of_another_output(state, seed):
     graph = state.graph
     rng = np.random.default_rng(seed)
@@ -228,7 +220,6 @@ def test_the_lead_is_the_least_loss_of_a_label_of_another_output(state, seed):
 
 
 @given(states, st.sampled_from([0.0, 0.3, 2.0]))
-@settings(max_examples=40)
 def test_closing_losers_closes_them_alone_and_says_the_least_that_they_lose(state, share):
     """Outputs worth more than B - room keep all their labels."""
     if state.bound == -np.inf:
@@ -303,7 +294,6 @@ def check_settled(state, found, rest):
     st.sampled_from([0.0, 1.5]),
     st.sampled_from([0.0, 0.05, 1.0]),
 )
-@settings(max_examples=40)
 def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
     """The bound is valid, the value that of the output, and no other is worth more than runner."""
     ranked = state.ranked
@@ -329,7 +319,6 @@ def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
 
 
 @given(states, st.floats(-3, 3), st.integers(0, 4))
-@settings(max_examples=40)
 def test_settling_stops_below_a_floor_only_where_nothing_reaches_it(state, floor, sweeps):
     found = settled(state, floor=floor, sweeps=sweeps)
     ranked = state.ranked
@@ -339,7 +328,6 @@ def test_settling_stops_below_a_floor_only_where_nothing_reaches_it(state, floor
 
 
 @given(states)
-@settings(max_examples=40)
 def test_duals_lead_from_plain_scores_to_where_settling_ended(state):
     found = settled(state, sweeps=2)
     again = ascent_of(state.graph, state.before, found.ascent.messages, found.ascent.multipliers)
@@ -366,7 +354,6 @@ def probed(state, found, rest=0.0, failures=100):
 
 
 @given(states, st.sampled_from([0.0, 1.5]), st.sampled_from([0, 1, 3]), st.sampled_from([1, 9]))
-@settings(max_examples=40)
 def test_probing_never_claims_too_much(state, rest, sweeps, failures):
     """As for settling: the value is that of the output, no other is worth more than runner."""
     found = settled(state, rest=rest, sweeps=sweeps)
@@ -426,7 +413,6 @@ def test_probing_gives_up_when_suppositions_come_to_nothing(failures):
 
 
 @given(seeds, st.integers(3, 5))
-@settings(max_examples=40)
 def test_probing_may_begin_with_any_output(seed, n):
     """When a better one is found on the way, labels of the one before are supposed as well."""
     rng = np.random.default_rng(seed)
@@ -551,7 +537,6 @@ def check_certified(question, found):
 
 
 @given(questions())
-@settings(max_examples=40)
 def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
     """margin > tie: the canonical answer; margin <= best - second best; bound >= best."""
     with rules_as_rows(question.max_entries):
@@ -559,7 +544,6 @@ def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
 
 
 @given(questions(), st.sampled_from([0.1, 1.0, 30.0]))
-@settings(max_examples=40)
 def test_random_duals_never_make_it_wrong(question, scale):
     rng = np.random.default_rng(question.seed)
     largest = np.abs(question.objective.scores).max(axis=1, initial=1.0)
@@ -572,7 +556,6 @@ def test_random_duals_never_make_it_wrong(question, scale):
 
 
 @given(questions(), st.sampled_from([1e4, 1e6, 1e8]))
-@settings(max_examples=40)
 def test_duals_far_larger_than_scores_never_make_it_wrong(question, scale):
     """Duals of a problem of another scale drown the digits in which outputs differ."""
     rng = np.random.default_rng(question.seed)
@@ -585,7 +568,6 @@ def test_duals_far_larger_than_scores_never_make_it_wrong(question, scale):
 
 
 @given(questions(), seeds, kinds)
-@settings(max_examples=40)
 def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     rng = np.random.default_rng(seed)
     scores = readonly(SCORES[kind](rng, (2, question.space.parts)))
@@ -597,7 +579,6 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
 
 
 @given(questions())
-@settings(max_examples=40)
 def test_duals_handed_back_bound_every_output(question):
     """They are of use to others as they are, though labels were closed on the way."""
     with rules_as_rows(question.max_entries):

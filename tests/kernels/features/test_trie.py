@@ -1,7 +1,5 @@
 """Ways through a tree of texts, and lines of names: beside dictionaries and lists."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dual coordinate descent over candidates, against dense directions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

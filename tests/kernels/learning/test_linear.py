@@ -1,7 +1,5 @@
 """Linear scores and steps, against dense feature vectors."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Steps of perceptrons, against naive twins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,10 +1,8 @@
 """Online least squares, against features written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.learning.value_regression import (
@@ -64,7 +62,6 @@ def moved(weights, past, row, target, step):
 
 
 @given(seeds, st.integers(0, 2))
-@settings(max_examples=40)
 def test_features_are_added_up_and_predict_as_dense_ones_do(seed, begin):
     vectors, slots, firsts, columns, dense = example(seed)
     size = dense.shape[1]
@@ -81,7 +78,6 @@ def test_features_are_added_up_and_predict_as_dense_ones_do(seed, begin):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=40)
 def test_a_step_is_that_of_the_formula(seed, adagrad):
     vectors, slots, firsts, columns, dense = example(seed)
     size = dense.shape[1]
@@ -96,7 +92,6 @@ def test_a_step_is_that_of_the_formula(seed, adagrad):
 
 
 @given(seeds, st.booleans(), st.integers(1, 3), st.sampled_from([0.0, 0.5, 10.0]), st.booleans())
-@settings(max_examples=60)
 def test_outputs_are_learned_from_one_after_the_other(seed, adagrad, passes, tolerance, narrow):
     vectors, slots, firsts, columns, dense = example(seed)
     rng, size = np.random.default_rng(seed), dense.shape[1]

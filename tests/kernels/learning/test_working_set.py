@@ -1,7 +1,5 @@
 """Candidates: kept as their directions, which share atoms, and dropped again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

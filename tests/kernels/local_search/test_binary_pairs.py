@@ -1,10 +1,8 @@
 """Greedy search over pairs of two-valued variables, beside the search that takes anything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.local_search.binary_pairs import own_parts, search_pairs
@@ -38,7 +36,6 @@ def joined(n, seed):
 
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS), st.integers(0, 6))
-@settings(max_examples=40)
 def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
     space = joined(n, seed)
     graph = space.network.per_factor_tables.graph
@@ -54,7 +51,6 @@ def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
 
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS))
-@settings(max_examples=40)
 def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     space = joined(n, seed)
     graph = space.network.per_factor_tables.graph
@@ -70,7 +66,6 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
 
 
 @given(seeds, st.integers(2, 5))
-@settings(max_examples=40)
 def test_what_first_labels_are_worth_and_second_ones_add(seed, n):
     space = joined(n, seed)
     graph = space.network.per_factor_tables.graph

@@ -1,10 +1,8 @@
 """Traits of clusters in kernels, and by their definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.bundles import Wide
@@ -70,7 +68,6 @@ def first_of(labels, j):
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3))
-@settings(max_examples=40)
 def test_values_are_those_of_the_definition(seed, n, attributes):
     family, labels, _ = drawn(seed, n, attributes)
     found = cluster_values(family.items(0), readonly(labels[None]))
@@ -78,7 +75,6 @@ def test_values_are_those_of_the_definition(seed, n, attributes):
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3), st.integers(0, 5))
-@settings(max_examples=40)
 def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looked_at(
     seed, n, attributes, steps
 ):

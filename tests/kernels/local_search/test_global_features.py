@@ -1,10 +1,8 @@
 """Traits in kernels, and by their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.local_search.global_features import (
@@ -51,7 +49,6 @@ def gains_by_definition(scores, labels, k):
 
 
 @given(seeds, st.integers(1, 6), st.integers(2, 4))
-@settings(max_examples=40)
 def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     scores, wide, labels = drawn(seed, n, k)
     offsets = np.arange(0, (n + 1) * k, k)
@@ -71,7 +68,6 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
 
 
 @given(seeds, st.integers(1, 7))
-@settings(max_examples=40)
 def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
     scores, wide, labels = drawn(seed, n)
     histogram = scores.global_features.families[1]

@@ -1,13 +1,11 @@
 """Draws: known numbers, naive twins in whole numbers, and how even they are."""
 
-from __future__ import annotations
-
 import struct
 from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.constants import FIRST_FACTOR, GOLDEN, SECOND_FACTOR, WORD
@@ -84,7 +82,6 @@ def test_the_naive_numbers_are_those_of_splitmix64():
     seed=st.integers(0, 2**62),
     data=st.data(),
 )
-@settings(max_examples=40)
 def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
     k = data.draw(st.integers(1, n))
     scores, gold = question(m, n, seed)
@@ -98,7 +95,6 @@ def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
 
 
 @given(st.lists(st.floats(allow_nan=False), max_size=9), st.integers(0, 2**62))
-@settings(max_examples=60)
 def test_seeds_are_those_of_the_naive_twin(scores, seed):
     row = readonly(np.array([scores], dtype=np.float64).reshape(1, len(scores)))
     expected = [naive_seed(scores, seed)]
@@ -242,7 +238,6 @@ def test_a_variable_that_may_have_no_label_stays_as_it_is():
 @given(
     st.integers(0, 999), st.integers(1, 6), st.integers(2, 3), st.integers(0, 6), st.integers(1, 12)
 )
-@settings(max_examples=40)
 def test_a_start_that_was_there_is_drawn_again_with_twice_as_many_labels(
     seed, n, size, n_resampled, restarts
 ):

@@ -1,10 +1,8 @@
 """Outputs as they stand, and by changing one label after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.local_search.greedy import all_entries
@@ -32,7 +30,6 @@ from tests.kernels.local_search.test_greedy import (
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_gains_are_differences_of_scores(found, seed):
     space, net = found
     scores, _, labels, _ = question(space, net, seed)
@@ -49,7 +46,6 @@ def test_gains_are_differences_of_scores(found, seed):
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS))
-@settings(max_examples=40)
 def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     space, net = found
     assume(net.variables == net.own)

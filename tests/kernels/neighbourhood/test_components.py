@@ -1,12 +1,10 @@
 """Components and whether they may change by themselves, beside naive twins."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.bundles import Layout
@@ -51,7 +49,6 @@ def naive_components(n, states, scopes, signs):
 
 
 @given(spaces(most=5, max_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
-@settings(max_examples=40)
 def test_components_are_those_that_grow_along_factors(space, seed, m):
     rng = np.random.default_rng(seed)
     n = len(space.variables)
@@ -111,7 +108,6 @@ def random_sets(rng, n):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -130,7 +126,6 @@ def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -177,7 +172,6 @@ def test_at_most_two_by_hand(gold, members, expected, max_entries):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, seed):
     _, net = found
     graph, rng, rows = net.graph, np.random.default_rng(seed), net.graph.rows

@@ -1,10 +1,8 @@
 """Forests with clamped borders, and the same by trying all labels of a set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.neighbourhood.forests import Forest, best_forests, collect, plant
@@ -76,7 +74,6 @@ def planted(graph, members, n):
 
 
 @given(networks(), seeds)
-@settings(max_examples=40)
 def test_parents_come_first_and_loops_are_seen(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -195,7 +192,6 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
     st.sampled_from([0, 2, 5, 1 << 14]),
     st.booleans(),
 )
-@settings(max_examples=40)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
     space, net = found
     assume(net.variables == net.own)

@@ -1,12 +1,10 @@
 """The best around a given output, and the same by enumeration."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.neighbourhood.neighbours import (
@@ -68,7 +66,6 @@ def stock(graph, entries, labels):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     space, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -96,7 +93,6 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_nothing_gains_more_than_the_most(found, seed):
     space, net = found
     graph = net.graph
@@ -119,7 +115,6 @@ def test_nothing_gains_more_than_the_most(found, seed):
 
 
 @given(networks(), seeds)
-@settings(max_examples=40)
 def test_stock_is_taken_of_value_forbidden_entries_and_gains(found, seed):
     space, net = found
     graph = net.graph
@@ -156,7 +151,6 @@ def gains_of(graph, entries, labels):
     st.sampled_from([1, 2, 3, 1 << 62]),
     st.booleans(),
 )
-@settings(max_examples=40)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, most, settle):
     space, net = found
     assume(net.variables == net.own)
@@ -306,7 +300,6 @@ def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt():
 
 
 @given(seeds)
-@settings(max_examples=40)
 def test_what_is_left_is_the_best_and_equals_are_never_missed(seed):
     rng = np.random.default_rng(seed)
     tie, count = 1.0, 8

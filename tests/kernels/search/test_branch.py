@@ -1,10 +1,8 @@
 """The search over a network, against enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.exact.plans import no_plan, partial_plan
@@ -43,7 +41,6 @@ def ranked(graph, theta, multipliers):
 
 
 @given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
-@settings(max_examples=70)
 def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, bound, runner, _ = searched(graph, theta, multipliers, labels, floor)
@@ -61,7 +58,6 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
 
 
 @given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
-@settings(max_examples=40)
 def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, *_ = searched(graph, theta, multipliers, labels, floor, in_order=True)
@@ -74,7 +70,6 @@ def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
 
 
 @given(networks(least=2), seeds, st.integers(1, 6))
-@settings(max_examples=40)
 def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, bound, _, visited = searched(graph, theta, multipliers, labels, nodes=nodes)
@@ -116,7 +111,6 @@ def check(space, objective, plan):
 
 
 @given(problems(spaces(most=4, max_rules=2, depth=2)), st.sampled_from([None, 1]))
-@settings(max_examples=40)
 def test_batches_are_solved_with_and_without_elimination(problem, max_entries):
     space, objective = problem
     with rules_as_rows(max_entries):

@@ -1,10 +1,8 @@
 """One node of the search: giving a label and taking it back, and bounds that hold on the way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.dual.ascent import sweep
@@ -89,7 +87,6 @@ def _columns(graph):
 
 
 @given(networks(), seeds, st.booleans())
-@settings(max_examples=40)
 def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals):
     node = At(found, seed, duals)
     graph = node.graph
@@ -105,7 +102,6 @@ def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=40)
 def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, duals):
     node = At(found, seed, duals)
     graph = node.graph
@@ -146,7 +142,6 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
     node = At(found, seed)
     if not node.possible:
@@ -159,7 +154,6 @@ def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=40)
 def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
     node = At(found, seed)
     graph = node.graph
@@ -183,7 +177,6 @@ def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
     node = At(found, seed, duals=True)
     graph, u = node.graph, node.multipliers
@@ -197,7 +190,6 @@ def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed):
     node = At(found, seed, duals=True)
     graph = node.graph
@@ -215,7 +207,6 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
 
 
 @given(networks(least=1), seeds, st.sampled_from([1e-6, 0.3, 2.0]))
-@settings(max_examples=40)
 def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
     node = At(found, seed, duals=True)
     graph = node.graph

@@ -1,7 +1,5 @@
 """Figure 2 and Table 1 on tiny data: numbers by other means, and claims that follow from them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods of the tour: what is learned, predicted and counted, on a few sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
