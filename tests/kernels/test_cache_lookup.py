@@ -76,15 +76,6 @@ def test_the_best_remembered_output_is_the_first_of_those_worth_most_that_are_op
     assert found.tolist() == expected
 
 
-def test_of_equal_outputs_the_first_is_taken_and_of_none_none():
-    run = best_remembered
-    scores = readonly(np.array([[1.0, 1.0]]))
-    assert run(scores, NOTHING_CLOSED, whole([[1], [0]]), 1).tolist() == [0]
-    assert run(scores, readonly(np.array([[False, True]])), whole([[1], [0]]), 1).tolist() == [1]
-    assert run(scores, readonly(np.array([[True, True]])), whole([[1], [0]]), 1).tolist() == [-1]
-    assert run(scores, NOTHING_CLOSED, whole(np.empty((0, 1))), 1).tolist() == [-1]
-
-
 def relative_to(scores, own, slots):
     """Scores less that of an output's own part in the same slot."""
     shifted = scores.copy()

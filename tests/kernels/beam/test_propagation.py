@@ -1,7 +1,5 @@
 """Arc consistency and the search that keeps it, against lists of all outputs."""
 
-from itertools import pairwise
-
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,11 +12,11 @@ from rote.kernels.beam.propagation import (
     make_consistent,
     search_consistently,
 )
-from rote.space import SpaceBuilder, at_most, exactly
+from rote.space import SpaceBuilder
 from rote.types import readonly
 from tests.kernels.beams import Case, as_node
 from tests.kernels.bodies import activities, entries_of, labellings, networks
-from tests.strategies import Judge, known_value, rules_as_rows
+from tests.strategies import Judge, known_value
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -111,38 +109,6 @@ def check_supported(graph, b, k, is_open):
     assert set(open_labels.tolist()) <= supported
 
 
-def test_one_label_decides_a_chain_of_rules():
-    """By hand: a at the first of four means a at all, in tables and in rows alike."""
-    for most in (None, 1):
-        builder = SpaceBuilder()
-        variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
-        for x, y in pairwise(variables):
-            builder.require(x["a"] >> y["a"])
-        with rules_as_rows(most):
-            graph = builder.build().network.graph
-        assert len(graph.rows.lower) == (0 if most is None else 3)
-        domains, is_open = domains_of(graph, True)
-        is_open[1] = False
-        assert make_consistent(graph, domains, 0, -1)
-        assert is_open[:8].tolist() == [True, False] * 4
-        is_open[6] = False  # and not a at the last
-        assert not make_consistent(graph, domains, 0, 3)
-
-
-def test_a_count_that_is_reached_closes_the_others():
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", "abc") for j in range(6)]
-    builder.require(at_most(1, [x["a"] for x in variables]))
-    builder.require(exactly(5, [x["b"] for x in variables]))
-    space = builder.build()
-    graph = space.network.graph
-    assert len(graph.rows.lower) == 2
-    domains, is_open = domains_of(graph, True)
-    is_open[:3] = [True, False, False]
-    assert make_consistent(graph, domains, 0, -1)
-    assert is_open.reshape(6, 3)[1:].tolist() == [[False, True, False]] * 5
-
-
 @given(networks(), seeds, st.sampled_from([1, 2, 5]))
 def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, seed, width):
     space, _ = network
@@ -166,23 +132,6 @@ def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, s
             ranks.append(nodes.score[i, k] + nodes.heuristic[i, k])
         assert ranks == sorted(ranks, reverse=True)
         assert outputs or network[1].variables > network[1].own or count == 0
-
-
-@given(networks(), seeds)
-def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
-    space, compiled = network
-    judge, case = Judge(space), Case(space, seed, m=1, closed=0.0)
-    nodes = search_consistently(
-        case.scores,
-        case.shut,
-        readonly(np.zeros(len(case.weights))),
-        max(1, len(judge.everything)),
-        case.course,
-        compiled.graph,
-    )
-    found = {tuple(labels) for labels in nodes.labels[0, : nodes.size[0]].tolist()}
-    assert set(judge.outputs) <= found
-    assert found <= set(judge.outputs) or compiled.variables > compiled.own
 
 
 def test_a_greedy_search_steps_over_what_would_be_a_dead_end():

@@ -138,15 +138,6 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_an_empty_batch_has_empty_answers():
-    chain = first_order([2, 3])
-    none = asked(np.empty((0, 11)))
-    assert best_chains(none, chain).shape == (0, 2)
-    assert chain_max_marginals(none, chain).shape == (0, 5)
-    alone = best_labels(none, offsets_from_counts([2, 3]), chain.runs.allowed)
-    assert alone.shape == (0, 2)
-
-
 def test_labels_by_themselves_are_the_first_of_the_best():
     rng = np.random.default_rng(4)
     offsets = offsets_from_counts([3, 1, 4])

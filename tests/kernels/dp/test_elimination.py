@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from rote.inference.exact.plans import full_plan, no_plan
+from rote.inference.exact.plans import full_plan
 from rote.inference.problem import Problem
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
-from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces
 
 
@@ -81,30 +80,3 @@ def test_max_marginals_are_the_best_outputs_with_each_label(problem):
         scores, allowed = row_of(objective, i)
         scale = 1e-9 * max(1.0, np.abs(scores).max(initial=0.0))
         assert found[i].tolist() == pytest.approx(judge.max_marginals(scores, allowed), abs=scale)
-
-
-def test_no_variable_and_no_input():
-    space = SpaceBuilder().build()
-    labels, margins = eliminate(*arguments(space, np.empty((2, 0))))
-    assert labels.shape == (2, 0)
-    assert margins.tolist() == [np.inf, np.inf]
-    labels, margins = eliminate(*arguments(space, np.empty((0, 0))))
-    assert (labels.shape, margins.shape) == ((0, 0), (0,))
-
-
-def test_one_variable_with_one_label():
-    builder = SpaceBuilder()
-    builder.variable("x", ["only"])
-    labels, margins = eliminate(*arguments(builder.build(), np.array([3.0])))
-    assert labels.tolist() == [[0]]
-    assert margins.tolist() == [np.inf]
-
-
-def test_without_steps_nothing_is_done_and_the_total_is_zero():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    steps = no_plan(builder.build()).steps
-    work = np.array([1.0, 2.0])
-    forward(work, np.empty(0, dtype=np.int64), steps)
-    assert work.tolist() == [1.0, 2.0]
-    assert total(work, steps) == 0.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part, entries_around
+from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part
 from rote.kernels.dual.ascent import close_below
 from rote.kernels.search.branch import Parts, components, search_parts
 from rote.kernels.search.nodes import Node
@@ -82,12 +82,6 @@ def test_it_leaves_variables_in_rows_to_the_search():
     labels = np.ones(12, dtype=np.int64)
     part = np.zeros(12, dtype=np.int64)
     assert not eliminate_part(graph, theta, part, 0, PLENTY, PartRoom(), labels)[0]
-
-
-def test_entries_around_a_variable_are_those_of_its_neighbours():
-    near = np.array([[False, True, True], [True, False, False], [True, False, False]])
-    size = np.array([2, 3, 5])
-    assert [entries_around(near, size, 3, v) for v in range(3)] == [15, 2, 2]
 
 
 def test_parts_are_what_undecided_variables_and_tables_join():

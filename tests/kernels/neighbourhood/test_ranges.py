@@ -54,17 +54,6 @@ def touched(graph, members):
 
 
 @given(graphs(), seeds)
-def test_rows_are_added_up_and_broken_ones_counted(graph, seed):
-    rng = np.random.default_rng(seed)
-    labels = whole([rng.integers(size) for size in graph.sizes])
-    expected = activities(graph, labels)
-    out = (expected < graph.rows.lower) | (expected > graph.rows.upper)
-    activity = np.full(len(graph.rows.lower), np.nan)
-    assert add_up(graph, labels, activity) == out.sum()
-    assert activity.tolist() == expected.tolist()
-
-
-@given(graphs(), seeds)
 def test_open_rows_range_over_all_they_can_be(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, _, ranges, broken = opened(graph, rng)

@@ -10,7 +10,6 @@ from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows
 from rote.kernels.search.branch import branch, search
 from rote.kernels.search.nodes import Node
-from rote.space import SpaceBuilder
 from rote.types import readonly
 from tests.kernels import bodies
 from tests.kernels.bodies import ascent_of, networks, scores_of
@@ -116,22 +115,3 @@ def test_batches_are_solved_with_and_without_elimination(problem, max_entries):
     with rules_as_rows(max_entries):
         check(space, objective, partial_plan(space))
         check(space, objective, no_plan(space))
-
-
-def test_no_variable_and_no_input():
-    space = SpaceBuilder().build()
-    labels, bounds, complete, _ = branch(*arguments(space, np.empty((2, 0)), no_plan(space)))
-    assert labels.shape == (2, 0)
-    assert bounds.tolist() == [0.0, 0.0]
-    assert complete.all()
-    labels, *_ = branch(*arguments(space, np.empty((0, 0)), no_plan(space)))
-    assert labels.shape == (0, 0)
-
-
-def test_one_variable_with_one_label():
-    builder = SpaceBuilder()
-    builder.variable("x", ["only"])
-    space = builder.build()
-    labels, bounds, *_ = branch(*arguments(space, np.array([2.5]), no_plan(space)))
-    assert labels.tolist() == [[0]]
-    assert bounds.tolist() == [2.5]
