@@ -30,7 +30,6 @@ from rote.space.space import Space
 # What solves is imported by the functions that need it: a process that starts loads no more.
 if TYPE_CHECKING:
     from rote.inference.exact.lazy_rows import LazyRows
-    from rote.inference.exact.message_passing import MessagePassing
     from rote.kernels.bundles import ChainPlan
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
@@ -39,6 +38,8 @@ FEW_CANDIDATES = 1 << 12
 # given.
 VISITS = 1 << 22
 NODES_IN_TIME = 1 << 8  # of message passing under a time limit, which it does not look at
+# Nodes, times variables, of a search that begins with the last answer: some tens of milliseconds.
+SHORT_SEARCH, IN_ORDER = 1 << 21, 1 << 24
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Exact(Engine):
             from rote.inference.exact.presolve import Presolved, graph_of_rules
 
             presolved = Presolved.of(problem, graph_of_rules(space))
-            return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            if space.factors:
+                return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            return presolved.answers(lambda rest: self._search(rest, NO_CONTEXT), anew=True)
         return self._compiled(problem, context)
 
     def _compiled(self, problem: Problem, context: Context) -> Solutions:
@@ -83,11 +86,14 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        return not _is_made_of_rules(space) and route_of(space).messages is not None
+        from rote.inference.exact.branch import restarts
+
+        route = route_of(space)
+        return route.messages or (route.searches and restarts(space))
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
-        return not self.warm_starts(space)
+        return _is_made_of_rules(space) or not route_of(space).messages
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = route_of(space).one_pass
@@ -107,15 +113,38 @@ class Exact(Engine):
             seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
-        if route.messages is not None:
-            messages = route.messages
-            if self.time_limit is not None:
-                messages = replace(messages, node_limit=NODES_IN_TIME)
+        if route.messages:
+            from rote.inference.exact.message_passing import MessagePassing
+
+            messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
             if not len(left.rows):
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))
-        return self._search(problem, context)
+        return self._from_incumbents(problem, context)
+
+    def _from_incumbents(self, problem: Problem, context: Context) -> Solutions:
+        """A short search from the outputs of the context, and the long one where that is no proof.
+
+        It does not look at the clock.
+        """
+        from rote.inference.exact.branch import BranchAndBound, restarts
+
+        warm = context.warm
+        if (
+            warm is None
+            or warm.incumbent is None
+            or self.time_limit is not None
+            or not restarts(problem.space)
+            or warm.incumbent[:, 0].min(initial=0) < 0
+        ):
+            return self._search(problem, context)
+        nodes = max(1, SHORT_SEARCH // len(problem.space.variables))
+        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, warm.incumbent)
+        left = found.unsettled
+        if not len(left):
+            return found
+        return found.with_rows(left, self._search(problem.rows(left), context.rows(left)))
 
     def _rest(self, problem: Problem, context: Context, found: Solutions) -> Solutions:
         """The same with what the search says of the inputs that are not settled."""
@@ -152,7 +181,12 @@ class Route(NamedTuple):
     looks_first: bool  # the best labels may be the answer, and seeing that costs less than solving
     lazy: LazyRows | None
     dense: bool
-    messages: MessagePassing | None
+    messages: bool
+
+    @property
+    def searches(self) -> bool:
+        """Whether nothing is tried before branch and bound and solvers."""
+        return self.one_pass is None and self.lazy is None and not self.dense and not self.messages
 
 
 def route_of(space: Space) -> Route:
@@ -169,12 +203,11 @@ def _route(space: Space) -> Route:
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))
     if chosen is not None:
-        return Route(chosen, looks_first, None, dense=False, messages=None)
+        return Route(chosen, looks_first, None, dense=False, messages=False)
     lazy = lazy_rows_for(space)
     dense = lazy is None and is_dense(space)
-    messages = MessagePassing()
-    takes_messages = lazy is None and not dense and messages.accepts(space)
-    return Route(None, looks_first, lazy, dense, messages if takes_messages else None)
+    messages = lazy is None and not dense and MessagePassing().accepts(space)
+    return Route(None, looks_first, lazy, dense, messages)
 
 
 def choice(space: Space) -> Engine | None:
