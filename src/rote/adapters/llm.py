@@ -14,7 +14,6 @@ writes one item after the other, a list of k items has the log-probabilities of 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,8 +21,10 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, ScoreError, SettingError
-from rote.inference import Engine, Exact, Problem
+from rote.errors import DataError, ScoreError
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
+from rote.inference.problem import Problem
 from rote.settings import Checked, Setting, instance_of, is_number
 from rote.space import SpaceBuilder, any_of, at_most, template
 from rote.space.rule_text import Rules, Vocabulary
