@@ -5,8 +5,6 @@ and adds scores up part by part. It shares no code with the library but the clas
 rules are made of, so an error would have to be made twice to go unnoticed.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import NoSolution, ScoreError, relocate
-from rote.inference import Engine, Status, k_best
-from rote.inference.engine import in_threads, require
+from rote.inference.engine import Engine, in_threads, require
+from rote.inference.exact.kbest import k_best
 from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Status
 from rote.model import Batch, Dataset
 from rote.space.losses import Loss, ZeroOne
 from rote.types import FloatArray, IntArray, readonly

@@ -31,8 +31,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from rote.errors import NoSolution, ScoreError, SettingError, relocate
-from rote.inference import Engine
-from rote.inference.engine import require
+from rote.inference.engine import Engine, require
 from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import ChainPlan
 from rote.kernels.learning.perceptron import (
