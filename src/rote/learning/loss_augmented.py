@@ -16,6 +16,7 @@ import numpy as np
 
 from rote.errors import NoSolution, ScoreError, relocate
 from rote.inference import Engine, Status, k_best
+from rote.inference.asking import ask
 from rote.inference.engine import in_threads, require
 from rote.inference.problem import Context, Problem
 from rote.model import Batch, Dataset
@@ -91,7 +92,7 @@ def _most_violated(
     else:
         augmented = problem.with_loss(loss, gold)
         require(engine, augmented)
-        solutions = engine.answer(augmented, context)
+        solutions = ask(engine, augmented, context)
         labels = solutions.require_outputs()
         if augmented.loss_term is None:
             losses = readonly(loss.value(space, gold, labels))

@@ -32,6 +32,7 @@ import numpy as np
 
 from rote.errors import NoSolution, ScoreError, SettingError, relocate
 from rote.inference import Engine
+from rote.inference.asking import ask
 from rote.inference.engine import require
 from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import ChainPlan
@@ -165,7 +166,7 @@ class _Steps:
     def _predicted(self, problem: Problem, one: Batch) -> IntArray:
         require(self.engine, problem)
         try:
-            return self.engine.answer(problem, self.prepared.context(one)).require_outputs()
+            return ask(self.engine, problem, self.prepared.context(one)).require_outputs()
         except (NoSolution, ScoreError) as error:
             relocate(error, "example", one.members.tolist())
             raise

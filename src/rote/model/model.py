@@ -16,6 +16,7 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
 from rote.inference import Engine, Exact, Solutions
+from rote.inference.asking import ask_all
 from rote.inference.engine import Capability, check_engine, in_threads, require
 from rote.model.batch import Batch
 from rote.model.dataset import Dataset, check_many, prepare
@@ -125,7 +126,7 @@ class Model(Generic[X, Y]):
         pairs = [prepared.question(self.weights, group, lazy=lazy) for group in batch]
         for problem, _ in pairs:
             require(self.engine, problem)
-        answers = self.engine.answer_all(pairs)
+        answers = ask_all(self.engine, pairs)
         for group in batch:
             try:
                 yield next(answers)
