@@ -81,7 +81,8 @@ def _first_asked(problem: Problem, context: Context) -> _Asked:
         problem.measure(TOO_LARGE)
     if problem.as_it_is:
         return _Asked(problem, context)
-    return _as_losses(problem, context, np.where(problem.as_losses, np.inf, -np.inf))
+    changed = (problem.as_losses > 0) | (problem.floor > -np.inf)
+    return _as_losses(problem, context, np.where(changed, np.inf, -np.inf))
 
 
 def _finished(
@@ -136,7 +137,9 @@ def _losses(problem: Problem) -> tuple[FloatArray, FloatArray]:
         scores[:, : space.labels][problem.closed] = -np.inf
     best = np.maximum.reduceat(scores, space.starts[:-1], axis=1)
     best[best == -np.inf] = 0.0
-    return np.repeat(best, np.diff(space.starts), axis=1) - scores, best.sum(axis=1)
+    losses = np.repeat(best, np.diff(space.starts), axis=1) - scores
+    losses[problem.scores < 1.5 * problem.floor] = np.inf  # label tuples that are forbidden
+    return losses, best.sum(axis=1)
 
 
 def _too_coarse(
@@ -163,9 +166,14 @@ def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
     caps = caps[rows]
     widest = _largest_that_counts(losses, caps)
     exponent = -np.frexp(np.where(widest > 0.0, widest, 1.0))[1]
-    # Beyond what the best output loses, and beyond all that counts.
-    far = 2.0 * np.maximum(widest, np.where(caps < np.inf, 2.0 / WIDE * caps, 0.0))
-    far[far == 0.0] = 1.0
+    if caps.min(initial=np.inf) == np.inf:  # beyond what any output without such a part loses
+        slots = len(problem.space.starts)
+        far = 3.0 * slots * np.ldexp(1.0, -exponent)
+        floor = -1.5 * slots if problem.floor > -np.inf else -np.inf
+    else:  # beyond all that counts, and what the best output loses
+        far = 2.0 * np.maximum(widest, 2.0 / WIDE * caps)
+        far[far == 0.0] = 1.0
+        floor = -np.inf
     losses = np.where(losses <= caps[:, None], np.minimum(losses, far[:, None]), far[:, None])
     scores, ties = problem.scores.copy(), problem.ties.copy()
     scores[rows] = -np.ldexp(losses, exponent[:, None])
@@ -175,7 +183,7 @@ def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
     warm = context.warm
     if warm is not None and warm.duals is not None:
         context = replace(context, warm=warm._replace(duals=warm.duals.scaled(scale)))
-    asked = problem.changed(scores=readonly(scores), ties=readonly(ties), is_asked=True)
+    asked = problem.changed(scores=readonly(scores), ties=readonly(ties), is_asked=True, floor=floor)
     return _Asked(asked, context, scale, offset)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rote.space.losses import Loss, LossTerm
 
 TIE = 1e-10
-NO_INFINITY = "forbid a label with a rule or with clamp instead of an infinite score"
+NO_INFINITY = "forbid a label with a rule, with clamp or with -inf"
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
@@ -59,7 +59,9 @@ class Problem:
     space
         The variables, factors and rules that all inputs share.
     scores
-        One number per part, of shape (m, parts), or (parts,) for one input; finite.
+        One number per part, of shape (m, parts), or (parts,) for one input. -inf forbids a label or
+        a label tuple of a factor: the label is closed, and the tuple gets a score so low that no
+        output without it is worse.
     closed
         Of shape (m, labels): the labels that an input may not have. None closes nothing. `clamp`
         makes one where some variables are given.
@@ -69,6 +71,8 @@ class Problem:
     global_scores
         Weights of features of whole outputs; only engines with `Capability.GLOBAL_FEATURES` take
         them.
+    floor
+        An output whose value is below it has a forbidden tuple, and so is none.
     """
 
     space: Space
@@ -76,6 +80,7 @@ class Problem:
     closed: BoolArray | None = None
     loss_term: LossTerm | None = None
     global_scores: GlobalFeatureScores | None = field(default=None, repr=False)
+    floor: float = field(default=-np.inf, repr=False)
 
     is_asked: ClassVar[bool] = False  # whether its numbers are such that engines can be asked
     if TYPE_CHECKING:  # what `measure` finds
@@ -85,7 +90,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        vars(self).update(scores=scores)
+        vars(self)["scores"] = scores
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
@@ -100,7 +105,8 @@ class Problem:
                     f"closed has the shape {shape}, one column per label; got {closed.shape}"
                 )
             vars(self)["closed"] = readonly(closed)
-        self.measure(NO_INFINITY)
+        if not self._is_measured():
+            _forbid_by_infinity(self)
 
     @classmethod
     def of(cls, space: Space, scores: Problem | AnyArray) -> Problem:
@@ -119,27 +125,29 @@ class Problem:
         return problem
 
     def changed(self, **changes: Any) -> Problem:
-        """The same with some fields changed, which are right already; ties are those of scores."""
-        known = vars(self)
-        if "scores" not in changes and "ties" in known:
-            changes["ties"] = known["ties"]
-            changes["is_asked"] = known.get("is_asked", False)
-        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | changes)
+        """The same with some fields changed, which are right already."""
+        same = {} if "scores" in changes else {"ties": self.ties, "is_asked": self.is_asked}
+        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | same | changes)
 
     def measure(self, advice: str) -> Problem:
         """Work out ties, and how engines are asked; refuses scores whose sums are not finite."""
-        found = np.empty((3, len(self.scores)))
-        ties, best, as_losses = found
-        questions = Questions(self.scores, self.closed_rows, ties)
-        as_it_is, finite = spreads(questions, self.space.layout, TIE, found)
-        if not finite:
+        if not self._is_measured():
             raise_too_large(self.scores, advice)
+        return self
+
+    def _is_measured(self) -> bool:
+        """Whether scores and their sums are finite, so that ties could be worked out."""
+        scores = self.scores
+        found = np.empty((3, len(scores)))
+        ties, best, as_losses = found
+        questions = Questions(scores, self.closed_rows, ties)
+        as_it_is, finite = spreads(questions, self.space.layout, TIE, found)
         if not self.decomposes:  # what is added may be as large as 1, and scores zero
             np.maximum(found[0], TIE, out=found[0])
         ties.flags.writeable = False
         vars(self).update(questions=questions, ties=ties, best_of_slots=best)
         vars(self).update(as_it_is=as_it_is, as_losses=as_losses)
-        return self
+        return finite
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -170,7 +178,8 @@ class Problem:
         if more is not None:
             more = replace(more, weights=readonly(scale * more.weights))
         scores = readonly(self.scores * scale)
-        return self.changed(scores=scores, global_scores=more).measure(TOO_LARGE)
+        floor = self.floor * scale if self.floor > -np.inf else -np.inf
+        return self.changed(scores=scores, global_scores=more, floor=floor).measure(TOO_LARGE)
 
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
@@ -202,6 +211,10 @@ class Problem:
             whole = np.maximum(labels, 0).reshape(m * k, n)
             value = value + self.global_scores.known_value(whole).reshape(m, k)
         return np.asarray(value)
+
+    def above_floor(self, values: FloatArray) -> FloatArray:
+        """Values of outputs, -inf in place of those of outputs with a forbidden tuple."""
+        return np.where(values < self.floor, -np.inf, values)
 
     @property
     def closed_rows(self) -> BoolArray:
@@ -502,7 +515,7 @@ def clamp(
             own = slice(*space.offsets[variable.index : variable.index + 2])
             row[own] &= np.arange(len(variable.labels)) == variable.position(label)
     scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    return problem.changed(scores=scores, closed=readonly(~open_labels))
+    return problem.changed(scores=scores, ties=problem.ties, closed=readonly(~open_labels))
 
 
 def check_scores(scores: FloatArray) -> None:
@@ -520,6 +533,47 @@ def raise_too_large(scores: FloatArray, advice: str) -> NoReturn:
     )
     locate(error, "input", i)
     raise error
+
+
+def _forbid_by_infinity(problem: Problem) -> None:
+    """Give a problem finite scores, closed labels and the floor: what -inf forbids is in them.
+
+    NaN and +inf are refused with their place.
+    """
+    space, scores = problem.space, problem.scores
+    forbidden = scores == -np.inf
+    wrong = np.argwhere(~(np.isfinite(scores) | forbidden))
+    if len(wrong):
+        i, part = wrong[0].tolist()
+        error = ScoreError(
+            f"scores are finite, or -inf for what is forbidden; got {scores[i, part]} for "
+            f"{space.part_name(part)}"
+        )
+        locate(error, "input", i)
+        raise error
+    labels, tuples = forbidden[:, : space.labels], forbidden[:, space.labels :]
+    closed = labels if problem.closed is None else problem.closed | labels
+    # Ties are made of what is left: nothing is below the least score of its slot.
+    finite = np.where(forbidden, np.inf, scores)
+    least = np.repeat(
+        np.minimum.reduceat(finite, space.starts[:-1], axis=1), np.diff(space.starts), axis=1
+    )
+    finite = np.where(forbidden, np.where(least < np.inf, least, 0.0), scores)
+    vars(problem).update(scores=readonly(finite), closed=readonly(closed))
+    problem.measure(NO_INFINITY)
+    if tuples.any():
+        if not problem.decomposes:
+            raise ScoreError(
+                "a label tuple can be forbidden by -inf only where values are sums of scores; "
+                "with a loss term or global features, forbid it by a rule"
+            )
+        # No output without a forbidden tuple is below -total, and none with one above -2 total.
+        largest = np.maximum.reduceat(np.abs(finite), space.starts[:-1], axis=1)
+        total = float(largest.sum(axis=1).max()) + 1.0
+        finite = finite.copy()
+        finite[:, space.labels :][tuples] = -3.0 * total
+        del vars(problem)["questions"]
+        vars(problem).update(scores=readonly(finite), floor=-1.5 * total)
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:

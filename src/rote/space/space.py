@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -20,7 +20,7 @@ from rote.errors import LabelError, ScoreError, locate
 from rote.kernels.bundles import Layout, RuleTrees
 from rote.kernels.outputs import all_obey, first_that_breaks, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
-from rote.space.language import Rule, Variable
+from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
 from rote.space.rule_trees import rule_trees
@@ -61,6 +61,15 @@ class NamedRule:
     def name(self) -> str:
         """What errors call it: the name that it was given, or its text."""
         return self.given or str(self.rule)
+
+    @property
+    def each(self) -> Iterator[NamedRule]:
+        """The rule, or the rows of a table of rows, each named by its number."""
+        if not isinstance(self.rule, LinearRows):
+            yield self
+            return
+        for r, rule in zip(self.rule.numbers, self.rule.each, strict=True):
+            yield NamedRule(self.given and f"{self.given}, row {r}: {rule}", rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +129,11 @@ class Space:
             return False
         vars(self)["_seen"] = True
         return True
+
+    @cached_property
+    def each_rule(self) -> tuple[NamedRule, ...]:
+        """The rules, of tables of rows each row by itself."""
+        return tuple(each for named in self.rules for each in named.each)
 
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
@@ -247,7 +261,7 @@ class Space:
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
         columns = dict(enumerate(batch.T))
-        return tuple(named for named in self.rules if not named.rule.holds(columns).all())
+        return tuple(named for named in self.each_rule if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
@@ -338,6 +352,18 @@ class Space:
             code = code * len(variable.labels) + variable.position(label)
         return int(self.factor_offsets[scopes.index(scope)]) + code
 
+    def part_name(self, part: int) -> str:
+        """What a part is, in words: the other way round of `part`."""
+        slot = int(np.searchsorted(self.starts, part, side="right")) - 1
+        if slot < len(self.variables):
+            variable = self.variables[slot]
+            return f"label {variable.labels[part - int(self.starts[slot])]!r} of {variable.name!r}"
+        factor = self.factors[slot - len(self.variables)]
+        own = [self.variables[j].labels for j in factor.variables]
+        codes = np.unravel_index(part - int(self.starts[slot]), [len(labels) for labels in own])
+        labels = ", ".join(repr(each[code]) for each, code in zip(own, codes, strict=True))
+        return f"labels ({labels}) of factor {factor.name!r}"
+
     def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
 
@@ -418,7 +444,7 @@ class Space:
 
 def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
-    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
 
 
@@ -429,7 +455,7 @@ def _trees(space: Space) -> tuple[RuleTrees, IntArray]:
 def _network(space: Space) -> Network:
     firsts = space.factor_offsets[:-1].tolist()
     factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
-    network = build_network(space.sizes, factors, [named.rule for named in space.rules])
+    network = build_network(space.sizes, factors, [named.rule for named in space.each_rule])
     # A rule over a variable with one label may have widened a factor's scope and nothing else.
     same = np.array_equal(network.scope_ptr, space.scope_ptr)
     if not (network.is_plain and same and np.array_equal(network.scope, space.scope)):
