@@ -177,7 +177,7 @@ def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
     losses = np.where(losses <= caps[:, None], np.minimum(losses, far[:, None]), far[:, None])
     scores, ties = problem.scores.copy(), problem.ties.copy()
     scores[rows] = -np.ldexp(losses, exponent[:, None])
-    ties[rows] = TIE * np.ldexp(widest, exponent)
+    ties[rows] = TIE * np.where(widest > 0.0, np.ldexp(widest, exponent), 1.0)
     scale, offset = np.ones(len(changed)), np.zeros(len(changed))
     scale[rows], offset[rows] = np.ldexp(1.0, exponent), best
     warm = context.warm

@@ -6,7 +6,7 @@ cdef extern from *:
     #define FAR 1e9
     #define WIDE 16384.0
     #define NEAR 1e-7
-    #define BESIDE 16.0
+    #define BESIDE 65536.0
     #define MOST 0x1p20
     #define LARGE 1e12
     #define MAX_COUNTED 4LL

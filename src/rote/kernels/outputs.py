@@ -274,6 +274,8 @@ def spreads(
         layout.factor_offsets[layout.factor_offsets.shape[0] - 1],
         layout.offsets[layout.offsets.shape[0] - 1],
     )
+    slots = layout.sizes.shape[0] + layout.scope_ptr.shape[0] - 1
+    beside = max(16.0, BESIDE / max(1, slots))
     as_they_are: Bool = True
     finite: Bool = True
     with cython.nogil:
@@ -282,9 +284,10 @@ def spreads(
             if questions.closed.shape[0] > 0:  # closed ones are checked as well
                 finite &= largest_size(questions.scores, i) < LARGEST_SCORE
             finite &= size < LARGEST_SCORE
-            shifted: Bool = widest > MOST or (size > BESIDE * widest and widest > 0)
+            shifted: Bool = widest > MOST or (size > beside * widest and widest > 0)
             as_they_are &= not shifted
-            numbers[0, i] = share * widest
+            # Where nothing is lost, all outputs are equal whatever a tie is.
+            numbers[0, i] = share * (widest if widest > 0 else max(1.0, size))
             numbers[1, i] = best
             numbers[2, i] = shifted
     return as_they_are, finite
@@ -303,7 +306,7 @@ def first_too_coarse(
     expect("best", "entries", m, best.shape[0])
     for i in range(start, m):
         lost = best[i] - values[i]
-        if lost < inf and is_too_coarse(questions, i, layout, questions.ties[i] / share, lost):
+        if lost < inf and lost > -inf and is_too_coarse(questions, i, layout, questions.ties[i] / share, lost):
             return i
     return m
 

@@ -252,8 +252,9 @@ class Space:
         trees, left = self.once(_trees) if "forms" in vars(self) else _trees(self)
         if first_that_breaks(labels, trees, 0) < len(labels):
             return False
-        columns = dict(enumerate(labels[(labels >= 0).all(axis=1)].T)) if len(left) else {}
-        return all(self.rules[number].rule.holds(columns).all() for number in left.tolist())
+        there = labels[(labels >= 0).all(axis=1)] if len(left) else labels[:0]
+        rules = [self.rules[number].rule for number in left.tolist() if len(there)]
+        return all(rule.holds(dict(enumerate(there.T))).all() for rule in rules)
 
     def broken(self, labels: AnyArray) -> tuple[NamedRule, ...]:
         """The rules that one output breaks."""
