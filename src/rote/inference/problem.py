@@ -185,7 +185,13 @@ class Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)
         if offsets is None:
-            return self.changed(loss_term=loss.term(gold)).measure(TOO_LARGE)
+            own = self.space.own
+            if own == len(self.space.variables):
+                return self.changed(loss_term=loss.term(gold)).measure(TOO_LARGE)
+            from rote.space.losses import OwnTerm
+
+            term = OwnTerm(loss.term(readonly(gold[:, :own])), own)
+            return self.changed(loss_term=term).measure(TOO_LARGE)
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
         return self.changed(scores=readonly(scores)).measure(TOO_LARGE)
@@ -258,7 +264,8 @@ class LazyScores(ABC):
 
     def __init__(self, space: Space, count: int) -> None:
         self.space = space
-        self.array: FloatArray = np.zeros((count, space.parts))  # 0 where nothing is known yet
+        # Where nothing is known yet: what soft rules cost.
+        self.array: FloatArray = np.tile(space.penalties, (count, 1))
         slots = len(space.variables) + len(space.factors)
         self.known: BoolArray = np.zeros((count, slots), dtype=np.bool_)
 
@@ -366,6 +373,8 @@ class FeatureRows(NamedTuple):
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
         scores, more = self._scores(weights), self.global_scores(weights)
+        if space.soft:
+            scores = readonly(scores + space.penalties)
         return Problem.built(space, scores, global_scores=more).measure(TOO_LARGE)
 
     def _scores(self, weights: FloatArray) -> FloatArray:
@@ -592,6 +601,8 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
         ) from None
     if scores.ndim == 1:
         scores = scores[None, :]
+    if scores.ndim == 2:
+        scores = space.penalized(scores)
     if scores.ndim != 2 or scores.shape[1] != space.parts:
         raise ScoreError(
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
