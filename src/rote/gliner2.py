@@ -22,6 +22,7 @@ import numpy as np
 from rote.errors import MissingDependency, RuleError
 from rote.inference.engine import Engine, check_engine
 from rote.inference.exact.exact import Exact
+from rote.inference.solutions import Status
 from rote.tasks.candidates import (
     ALLOW,
     DIRECTED,
@@ -71,6 +72,16 @@ class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no typ
         problem
             GLiNER2's candidates and constraints.
         """
+        return self.answer(problem)[0]
+
+    def answer(self, problem: JointProblem) -> tuple[JointSolution, Status]:
+        """The same, and whether it is proved: an engine with a time limit may not be done.
+
+        Parameters
+        ----------
+        problem
+            GLiNER2's candidates and constraints.
+        """
         nodes = problem.nodes
         edges = [edge for edge in problem.edges if edge.score > 0]  # others are never taken
         where = {node.candidate_id: i for i, node in enumerate(nodes)}
@@ -104,7 +115,8 @@ class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no typ
             chosen += list(_derived(chosen, named, names, rules.companions))
         chosen.sort(key=lambda e: (e.relation_type, str(e.head), str(e.tail), e.derived))
         found = tuple([nodes[i] for i in taken.entities.tolist()])
-        return JointSolution(found, tuple(chosen), taken.value)
+        there = taken.status in (Status.OPTIMAL, Status.FEASIBLE)
+        return JointSolution(found, tuple(chosen), taken.value, there), taken.status
 
 
 def _numbered(names: Iterable[str]) -> tuple[dict[str, int], IntArray]:
