@@ -13,30 +13,28 @@ as well, so that a symmetric relation or two inverse pairs are never allowed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
-from typing import Any
-
-import numpy as np
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from rote.errors import MissingDependency, RuleError
 from rote.inference.engine import Engine, check_engine
-from rote.inference.exact.exact import Exact
 from rote.inference.solutions import Status
 from rote.tasks.candidates import (
     ALLOW,
+    AT_ONCE,
     DIRECTED,
     DISALLOW,
     NESTED,
     REPEATED,
     UNDIRECTED,
     CandidateRules,
-    Candidates,
+    Entity,
     Limit,
+    Relation,
+    RelationRules,
     best_candidates,
-    companions_of,
 )
-from rote.types import BoolArray, IntArray
 
 try:
     from gliner2.joint_ie import constraints as kinds
@@ -50,6 +48,9 @@ except ImportError as error:
 
 __all__ = ["ExactOptimizer"]
 
+SOLVED = (Status.OPTIMAL, Status.FEASIBLE)
+KINDS = frozenset(kinds._CONSTRAINT_TYPES.values())  # noqa: SLF001  # all ten
+
 
 class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no types
     """An optimizer for GLiNER2's `JointIEEngine` whose answers are exact and proved.
@@ -57,12 +58,12 @@ class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no typ
     Parameters
     ----------
     engine
-        The engine that finds them; None is `Exact`.
+        What finds them.
     """
 
-    def __init__(self, engine: Engine | None = None) -> None:
-        self.engine = Exact() if engine is None else engine
-        check_engine("engine", self.engine)
+    def __init__(self, engine: Engine = AT_ONCE) -> None:
+        check_engine("engine", engine)
+        self.engine = engine
 
     def optimize(self, problem: JointProblem) -> JointSolution:
         """The allowed solution with the largest score.
@@ -82,137 +83,96 @@ class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no typ
         problem
             GLiNER2's candidates and constraints.
         """
-        nodes = problem.nodes
+        nodes, rules = problem.nodes, _rules_of(problem.constraints)
         edges = [edge for edge in problem.edges if edge.score > 0]  # others are never taken
         where = {node.candidate_id: i for i, node in enumerate(nodes)}
-        types, kind = _numbered(node.entity_type for node in nodes)
-        named, relation = _numbered(edge.relation_type for edge in edges)
-        rules, names, once = _rules_of(problem.constraints, tuple(types), tuple(named))
-        choice = alternative = None
-        counted = [e.count_alternative is not None and e.hypothesis is not None for e in edges]
-        if any(counted):
-            choice = _groups(edges, counted, lambda e: e.hypothesis)
-            alternative = _groups(edges, counted, lambda e: e.count_alternative)
-        taken = best_candidates(
-            rules,
-            Candidates(
-                np.array([node.start for node in nodes], np.int64),
-                np.array([node.end for node in nodes], np.int64),
-                kind,
-                np.array([node.score for node in nodes], np.float64),
-                np.array([where[edge.head] for edge in edges], np.int64),
-                np.array([where[edge.tail] for edge in edges], np.int64),
-                relation,
-                np.array([edge.score for edge in edges], np.float64),
-                tuple(_exclusive(edges, once[relation])),
-                choice,
-                alternative,
-            ),
-            self.engine,
-        )
-        chosen = [edges[j] for j in taken.relations.tolist()]
-        if rules.companions:
-            chosen += list(_derived(chosen, named, names, rules.companions))
+        relations = []
+        for edge in edges:
+            name, slot = edge.relation_type, edge.slot
+            keys = [] if slot is None else [(edge.hypothesis, edge.count_alternative, slot)]
+            if name in rules.slots_once or None in rules.slots_once:
+                keys.append((name, slot))
+            ends = where[edge.head], name, where[edge.tail]
+            relations.append(Relation(*ends, edge.score, keys, edge.count_choice))
+        spans = [Entity(node.start, node.end, node.entity_type, node.score) for node in nodes]
+        taken = best_candidates(rules.candidates, spans, relations, self.engine)
+        chosen = [edges[j] for j in taken.relations]
+        if rules.candidates.links:
+            chosen += list(_derived(chosen, rules.candidates))
         chosen.sort(key=lambda e: (e.relation_type, str(e.head), str(e.tail), e.derived))
-        found = tuple([nodes[i] for i in taken.entities.tolist()])
-        there = taken.status in (Status.OPTIMAL, Status.FEASIBLE)
+        found, there = tuple([nodes[i] for i in taken.entities]), taken.status in SOLVED
         return JointSolution(found, tuple(chosen), taken.value, there), taken.status
 
 
-def _numbered(names: Iterable[str]) -> tuple[dict[str, int], IntArray]:
-    """Names by number, and the number of each in a list."""
-    numbers: dict[str, int] = {}
-    return numbers, np.array([numbers.setdefault(n, len(numbers)) for n in names], np.int64)
+class _Rules(NamedTuple):
+    """What GLiNER2's constraints say, and the relations that have each slot once."""
 
-
-def _groups(
-    edges: Sequence[EdgeCandidate], there: Iterable[bool], key: Callable[[EdgeCandidate], Hashable]
-) -> IntArray:
-    """A number for each key, -1 for edges that have none."""
-    numbers: dict[Hashable, int] = {}
-    found = [
-        numbers.setdefault(key(edge), len(numbers)) if here else -1
-        for edge, here in zip(edges, there, strict=True)
-    ]
-    return np.array(found, np.int64)
-
-
-def _exclusive(edges: Sequence[EdgeCandidate], once: BoolArray) -> Iterable[IntArray]:
-    """Slots of hypotheses, and slots that a relation has once."""
-    slotted = [edge.slot is not None for edge in edges]
-    if any(slotted):
-        yield _groups(edges, slotted, lambda e: (e.hypothesis, e.count_alternative, e.slot))
-    if once.any():
-        yield _groups(edges, once.tolist(), lambda e: (e.relation_type, e.slot))
+    candidates: CandidateRules
+    slots_once: frozenset[str | None]
 
 
 @lru_cache(maxsize=256)
-def _rules_of(
-    constraints: tuple[Any, ...], types: tuple[str, ...], relations: tuple[str, ...]
-) -> tuple[CandidateRules, list[str], BoolArray]:
-    """What constraints say, the names of all relations, and which have each slot once."""
-    linked = (kinds.SymmetricRelation, kinds.InverseRelation)
-    more = [n for c in constraints if isinstance(c, linked) for n in _names_in(c)]
-    names = list(dict.fromkeys((*relations, *more)))
-    heads, tails = (np.ones((len(names), len(types)), np.bool_) for _ in range(2))
-    loops, pairs = np.ones(len(names), np.bool_), np.full(len(names), REPEATED)
-    once, limits, acyclic, links = np.zeros(len(names), np.bool_), list[Limit](), [], []
-    overlap = ALLOW
+def _rules_of(constraints: tuple[Any, ...]) -> _Rules:
+    overlap, links, once = ALLOW, [], set()
     for said in constraints:
-        kind = type(said)
-        about = np.array([_names_in(said) in ((), (n,)) for n in names], np.bool_)
-        if kind is kinds.TypedEndpoints:
-            for side, allowed in ((heads, said.head_types), (tails, said.tail_types)):
-                side[about] &= np.array([not allowed or t in allowed for t in types], np.bool_)
-        elif kind is kinds.NoSelfLoops:
-            loops &= ~about
-        elif kind is kinds.UniqueRelationPair:
-            pairs[about] = np.maximum(pairs[about], DIRECTED if said.directed else UNDIRECTED)
-        elif kind is kinds.UniqueRelationSlot and said.slot == "slot":
-            once |= about
-        elif kind is kinds.UniqueRelationSlot:
-            limits.append(Limit(said.slot == "tail", about, False, 1))
-        elif kind in (kinds.MaxRelationsPerHead, kinds.MaxRelationsPerTail):
-            per_tail = kind is kinds.MaxRelationsPerTail
-            limits.append(Limit(per_tail, about, said.relation is None, said.limit))
-        elif kind is kinds.AcyclicRelation:
-            acyclic.append(about)
-            loops &= ~about
-        elif kind in linked:
-            one, other = _names_in(said)[0], _names_in(said)[-1]
-            links.append((names.index(one), names.index(other)))
-        elif kind is kinds.EntityOverlapPolicy:
-            overlap = max(overlap, said.policy, key=(ALLOW, NESTED, DISALLOW).index)
-        else:
+        if type(said) not in KINDS:
             raise RuleError(
                 f"ExactOptimizer reads the constraints of gliner2.joint_ie, got {said!r}; say it "
                 "by these, or use GLiNER2's own optimizer"
             )
-    companions = companions_of(len(names), links)
-    rules = CandidateRules(
-        heads, tails, loops, pairs, tuple(limits), companions, tuple(acyclic), overlap
-    )
-    return rules, names, once
+        if isinstance(said, kinds.EntityOverlapPolicy):
+            overlap = max(overlap, said.policy, key=(ALLOW, NESTED, DISALLOW).index)
+        elif isinstance(said, kinds.SymmetricRelation):
+            links.append((said.relation, said.relation))
+        elif isinstance(said, kinds.InverseRelation):
+            links.append((said.relation, said.inverse))
+        elif isinstance(said, kinds.UniqueRelationSlot) and said.slot == "slot":
+            once.add(said.relation)
+    rules_of = partial(_relation_rules, constraints)
+    return _Rules(CandidateRules(rules_of, overlap, tuple(links)), frozenset(once))
 
 
-def _names_in(said: Any) -> tuple[str, ...]:
-    """The relations that a constraint is about; none stands for all."""
-    both = (getattr(said, "relation", None), getattr(said, "inverse", None))
-    return tuple(name for name in both if name is not None)
+def _relation_rules(constraints: tuple[Any, ...], name: str) -> RelationRules:
+    """What constraints say of one relation."""
+    heads: frozenset[str] | None = None
+    tails: frozenset[str] | None = None
+    loops, pairs, limits, acyclic = True, REPEATED, list[Limit](), list[Hashable]()
+    for said in constraints:
+        if getattr(said, "relation", name) not in (None, name):
+            continue
+        match said:
+            case kinds.TypedEndpoints(head_types=first, tail_types=second):
+                heads = _both(heads, first)
+                tails = _both(tails, second)
+            case kinds.NoSelfLoops():
+                loops = False
+            case kinds.UniqueRelationPair(directed=directed):
+                pairs = max(pairs, DIRECTED if directed else UNDIRECTED)
+            case kinds.UniqueRelationSlot(slot=side) if side != "slot":
+                limits.append(Limit((name,), side == "tail", 1))
+            case kinds.MaxRelationsPerHead(limit=most, relation=group):
+                limits.append(Limit(group, False, most))
+            case kinds.MaxRelationsPerTail(limit=most, relation=group):
+                limits.append(Limit(group, True, most))
+            case kinds.AcyclicRelation(relation=graph):
+                acyclic.append(graph)
+    return RelationRules(heads, tails, loops, pairs, tuple(limits), tuple(acyclic))
 
 
-def _derived(
-    chosen: Sequence[EdgeCandidate],
-    numbers: dict[str, int],
-    names: Sequence[str],
-    companions: Sequence[Sequence[tuple[int, bool]]],
-) -> Iterable[EdgeCandidate]:
+def _both(known: frozenset[str] | None, more: Iterable[str]) -> frozenset[str] | None:
+    """The types that two constraints allow; none stands for any."""
+    if not more:
+        return known
+    return frozenset(more) if known is None else known & frozenset(more)
+
+
+def _derived(chosen: Sequence[EdgeCandidate], rules: CandidateRules) -> Iterable[EdgeCandidate]:
     """What comes with the edges that were chosen, where it was not chosen itself."""
     there = {(edge.relation_type, edge.head, edge.tail) for edge in chosen}
     for edge in chosen:
-        for number, flipped in companions[numbers[edge.relation_type]]:
+        for name, flipped in rules.of(edge.relation_type)[0]:
             ends = (edge.tail, edge.head) if flipped else (edge.head, edge.tail)
-            key = (names[number], *ends)
+            key = (name, *ends)
             if key in there:
                 continue
             there.add(key)
