@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rote.space.losses import Loss, LossTerm
 
 TIE = 1e-10
-NO_INFINITY = "forbid a label with a rule or with clamp instead of an infinite score"
+NO_INFINITY = "forbid a label with a rule, with clamp or with -inf"
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
@@ -52,7 +52,9 @@ class Problem:
     space
         The variables, factors and rules that all inputs share.
     scores
-        One number per part, of shape (m, parts), or (parts,) for one input; finite.
+        One number per part, of shape (m, parts), or (parts,) for one input. -inf forbids a label or
+        a label tuple of a factor: the label is closed, and the tuple gets a score so low that no
+        output without it is worse.
     closed
         Of shape (m, labels): the labels that an input may not have. None closes nothing. `clamp`
         makes one where some variables are given.
@@ -62,6 +64,8 @@ class Problem:
     global_scores
         Weights of features of whole outputs; only engines with `Capability.GLOBAL_FEATURES` take
         them.
+    floor
+        An output whose value is below it has a forbidden tuple, and so is none.
     """
 
     space: Space
@@ -69,10 +73,11 @@ class Problem:
     closed: BoolArray | None = None
     loss_term: LossTerm | None = None
     global_scores: GlobalFeatureScores | None = field(default=None, repr=False)
+    floor: float = field(default=-np.inf, repr=False)
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        vars(self).update(scores=scores, ties=checked_ties(scores, NO_INFINITY))
+        vars(self).update(_without_infinity(self, scores))
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
@@ -106,7 +111,8 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """The same with some fields changed, which are right already."""
-        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | changes)
+        same = {} if "scores" in changes else {"ties": self.ties}
+        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | same | changes)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -117,6 +123,7 @@ class Problem:
         part = index if isinstance(index, slice) else rows  # of which a slice is no copy
         return self.changed(
             scores=readonly(self.scores[part]),
+            ties=readonly(self.ties[part]),
             closed=None if self.closed is None else readonly(self.closed[part]),
             loss_term=None if self.loss_term is None else self.loss_term.rows(rows),
         )
@@ -142,7 +149,12 @@ class Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)
         if offsets is None:
-            return self.changed(loss_term=loss.term(gold))
+            own = self.space.own
+            if own == len(self.space.variables):
+                return self.changed(loss_term=loss.term(gold))
+            from rote.space.losses import OwnTerm
+
+            return self.changed(loss_term=OwnTerm(loss.term(readonly(gold[:, :own])), own))
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
         ties = checked_ties(scores, TOO_LARGE)
@@ -169,6 +181,10 @@ class Problem:
             whole = np.maximum(labels, 0).reshape(m * k, n)
             value = value + self.global_scores.known_value(whole).reshape(m, k)
         return np.asarray(value)
+
+    def above_floor(self, values: FloatArray) -> FloatArray:
+        """Values of outputs, -inf in place of those of outputs with a forbidden tuple."""
+        return np.where(values < self.floor, -np.inf, values)
 
     @property
     def closed_rows(self) -> BoolArray:
@@ -211,7 +227,8 @@ class LazyScores(ABC):
 
     def __init__(self, space: Space, count: int) -> None:
         self.space = space
-        self.array: FloatArray = np.zeros((count, space.parts))  # 0 where nothing is known yet
+        # Where nothing is known yet: what soft rules cost.
+        self.array: FloatArray = np.tile(space.penalties, (count, 1))
         slots = len(space.variables) + len(space.factors)
         self.known: BoolArray = np.zeros((count, slots), dtype=np.bool_)
 
@@ -318,6 +335,9 @@ class FeatureRows(NamedTuple):
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
         scores, ties = self._scores_and_ties(weights)
+        if space.soft:
+            scores = readonly(scores + space.penalties)
+            ties = checked_ties(scores, TOO_LARGE)
         return Problem.built(space, scores, ties=ties, global_scores=self.global_scores(weights))
 
     def _scores_and_ties(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -468,7 +488,7 @@ def clamp(
             own = slice(*space.offsets[variable.index : variable.index + 2])
             row[own] &= np.arange(len(variable.labels)) == variable.position(label)
     scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    return problem.changed(scores=scores, closed=readonly(~open_labels))
+    return problem.changed(scores=scores, ties=problem.ties, closed=readonly(~open_labels))
 
 
 def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
@@ -483,6 +503,43 @@ def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
         locate(error, "input", i)
         raise error
     return readonly(ties)
+
+
+def _without_infinity(problem: Problem, scores: FloatArray) -> dict[str, Any]:
+    """Finite scores with their ties, closed labels and the floor: what -inf forbids is in them.
+
+    NaN and +inf are refused with their place.
+    """
+    if all_finite(scores.reshape(-1)):
+        return {"scores": scores, "ties": checked_ties(scores, NO_INFINITY)}
+    space = problem.space
+    forbidden = scores == -np.inf
+    wrong = np.argwhere(~(np.isfinite(scores) | forbidden))
+    if len(wrong):
+        i, part = wrong[0].tolist()
+        error = ScoreError(
+            f"scores are finite, or -inf for what is forbidden; got {scores[i, part]} for "
+            f"{space.part_name(part)}"
+        )
+        locate(error, "input", i)
+        raise error
+    finite = np.where(forbidden, 0.0, scores)
+    found: dict[str, Any] = {"ties": checked_ties(finite, NO_INFINITY)}
+    labels, tuples = forbidden[:, : space.labels], forbidden[:, space.labels :]
+    closed = readonly(labels) if problem.closed is None else np.atleast_2d(problem.closed)
+    found["closed"] = closed | labels if closed.shape == labels.shape else closed
+    if tuples.any():
+        if not problem.decomposes:
+            raise ScoreError(
+                "a label tuple can be forbidden by -inf only where values are sums of scores; "
+                "with a loss term or global features, forbid it by a rule"
+            )
+        # No output without a forbidden tuple is below -total, and none with one above -2 total.
+        largest = np.maximum.reduceat(np.abs(finite), space.starts[:-1], axis=1)
+        total = float(largest.sum(axis=1).max()) + 1.0
+        finite[:, space.labels :][tuples] = -3.0 * total
+        found["floor"] = -1.5 * total
+    return found | {"scores": readonly(finite)}
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
@@ -501,6 +558,8 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
         ) from None
     if scores.ndim == 1:
         scores = scores[None, :]
+    if scores.ndim == 2:
+        scores = space.penalized(scores)
     if scores.ndim != 2 or scores.shape[1] != space.parts:
         raise ScoreError(
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import prod
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
+from rote.settings import check, number
 from rote.space.compiled import keep_recent
 from rote.space.language import Is, LinearRows, Rule, Variable, check_exact, whole
-from rote.space.space import Factor, NamedRule, Space
+from rote.space.network import holds_everywhere
+from rote.space.space import Factor, NamedRule, SoftRule, Space
 from rote.types import AnyArray, FloatArray, IntArray, joined, offsets_from_counts, readonly
 
 Shape = ParamSpec("Shape")
@@ -24,6 +26,9 @@ Labels: TypeAlias = AnyArray | Sequence[Is] | Sequence[int]
 
 NO_YES = ("no", "yes")
 NO_LABELS = readonly(np.empty(0, dtype=np.int64))
+KEPT_BROKEN = ("kept", "broken")
+# Joint labels of two variables, or of more, for which a soft rule is a factor.
+FEW_PAIRS, FEW_TUPLES = 1 << 12, 1 << 8
 MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
@@ -95,6 +100,7 @@ class SpaceBuilder:
         self._factors: list[Factor] = []
         self._scopes: set[tuple[int, ...]] = set()
         self._rules: list[NamedRule] = []
+        self._soft: list[tuple[str, Rule, float | None]] = []
 
     def variable(self, name: str, labels: Sequence[str]) -> Variable:
         """A new variable; its labels are distinct strings, in the order of their scores."""
@@ -190,9 +196,41 @@ class SpaceBuilder:
         A rule about no variable, such as ``all_of()``, is always or never obeyed: the one
         is left out, the other raises `InfeasibleSpace` here.
         """
+        self._check_rule(rule, "require")
+        named = NamedRule(name, rule)
+        if rule.variables:
+            self._rules.append(named)
+        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
+            raise InfeasibleSpace([named.name])
+
+    def prefer(
+        self, rule: Rule, weight: float | Literal["learned"], name: str | None = None
+    ) -> None:
+        """Outputs that break ``rule`` are worth less.
+
+        A rule about no variable, such as ``all_of()``, makes no difference and is left out.
+
+        Parameters
+        ----------
+        rule
+            What is better kept.
+        weight
+            By how much an output that breaks it is worth less, at least 0; or "learned": it is a
+            feature of the output, and its weight is `Model.rule_costs` ``[name]``.
+        name
+            What it is called, its text unless given; rules of one name share a learned weight.
+        """
+        self._check_rule(rule, "prefer")
+        if weight != "learned":
+            check("the weight of a soft rule", weight, number(least=0))
+        if rule.variables:
+            given = None if weight == "learned" else float(weight)
+            self._soft.append((name or str(rule), rule, given))
+
+    def _check_rule(self, rule: Rule, what: str) -> None:
         if not isinstance(rule, Rule):
             raise RuleError(
-                f"require takes a rule such as x['a'] >> y['b'], got {rule!r}"
+                f"{what} takes a rule such as x['a'] >> y['b'], got {rule!r}"
                 + (
                     "; == and != compare Python objects, write x['a'] >> y['b'] "
                     "and y['b'] >> x['a'] instead"
@@ -204,11 +242,6 @@ class SpaceBuilder:
         for variable in variables:
             if variable.index >= len(own) or own[variable.index] is not variable:
                 self._check_own(variable, "this rule", RuleError)
-        named = NamedRule(name, rule)
-        if variables:
-            self._rules.append(named)
-        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
-            raise InfeasibleSpace([named.name])
 
     def require_implications(self, first: Labels, then: Labels, name: str | None = None) -> None:
         """Where an output has the label ``first[i]``, it has ``then[i]``, for every i.
@@ -323,25 +356,50 @@ class SpaceBuilder:
         ends = np.abs(np.concatenate([low, high]))
         check_exact(float(np.abs(coefficient).sum() + ends.max(where=ends < np.inf, initial=0)))
         row = np.repeat(np.arange(count), np.diff(ptr))
-        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all() or not coefficient.all():
-            # Rows and columns are sorted together, and the entries of each label added up.
-            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
-            coefficient = np.bincount(same, coefficient).astype(np.int64)
-            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
-            row, column = np.divmod(key, self._starts[-1])
-            ptr = offsets_from_counts(np.bincount(row, minlength=count))
-        arrays = (ptr, column, coefficient, low, high)
-        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
-        never = (np.diff(ptr) == 0) & ((low > 0) | (high < 0))
+        entries = (row, column, coefficient)
+        rows = LinearRows.of(tuple(self._variables), np.array(self._starts), *entries, low, high)
+        never = (np.diff(rows.ptr) == 0) & ((low > 0) | (high < 0))
         if never.any():
             r = int(never.argmax())
             raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
-        if len(column):
+        if len(rows.column):
             self._rules.append(NamedRule(name, rows))
 
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
-        return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        space = Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        return self._with_soft(space) if self._soft else space
+
+    def _with_soft(self, space: Space) -> Space:
+        """The space with a factor for each soft rule over few labels, or a variable."""
+        variables, factors, rules = list(space.variables), list(space.factors), list(space.rules)
+        added: list[tuple[str, Rule, float | None, Variable | Factor]] = []
+        for name, rule, weight in self._soft:
+            scope = tuple(v.index for v in rule.variables)
+            shape = [len(v.labels) for v in rule.variables]
+            if prod(shape) <= (FEW_PAIRS if len(scope) == 2 else FEW_TUPLES):
+                holds = holds_everywhere(rule, scope, shape)
+                if holds.all():
+                    continue
+                if len(scope) > 1 and holds.any():
+                    factors.append(self._pool.share(Factor, name, scope))
+                    added.append((name, rule, weight, factors[-1]))
+                    continue
+            said = f"rule {len(added)}: {name}"
+            if said in self._names:
+                raise SpaceError(f"a variable is called {said!r}; give it another name")
+            own = (said, KEPT_BROKEN, len(variables), self._pool.owner)
+            variables.append(self._pool.share(Variable, *own))
+            kept, broken = variables[-1]["kept"], variables[-1]["broken"]
+            rules.append(NamedRule(said, (kept >> rule) & (broken >> ~rule)))
+            added.append((name, rule, weight, variables[-1]))
+        first = len(variables) + len(space.factors)
+        soft = []
+        for name, rule, weight, at in added:
+            slot = at.index if isinstance(at, Variable) else first
+            first += isinstance(at, Factor)
+            soft.append(SoftRule(name, rule, weight, slot))
+        return Space(tuple(variables), tuple(factors), tuple(rules), tuple(soft))
 
     def _positions(self, labels: Labels) -> IntArray:
         """Labels by their positions, checked."""

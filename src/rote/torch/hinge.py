@@ -97,11 +97,11 @@ class StructuredHinge(nn.Module):
         """The labels of each structure's best output, as the engine finds it."""
         outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
-            problem = Problem.built(batch.space, readonly(batch.scores))
+            problem = Problem.built(batch.space, readonly(batch.scores + batch.space.penalties))
             solutions = self.engine.solve(batch.space, problem)
             labels_of = solutions.require_outputs("structure", batch.members)
             for member, labels in zip(batch.members.tolist(), labels_of, strict=True):
-                outputs[member] = labels
+                outputs[member] = labels[: batch.space.own]
         return outputs
 
     def extra_repr(self) -> str:
@@ -113,7 +113,7 @@ class StructuredHinge(nn.Module):
         """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
         space, members = batch.space, batch.members
         right = _gold_of(batch, gold, allow_infeasible_gold=self.allow_infeasible_gold)
-        problem = Problem.built(space, readonly(batch.scores))
+        problem = Problem.built(space, readonly(batch.scores + space.penalties))
         labels, each, _ = max_violated(
             self.engine, problem, Context(right), self.loss, "structure", members
         )
