@@ -6,7 +6,7 @@ The same `JointProblem`s (`benchmarks.extraction_cases`) go to GLiNER2's `Greedy
 in processor time, that of child processes included. Values are what a solution's candidates add up
 to. Where the schema has symmetric and inverse relations ("linked"), GLiNER2 finds most solutions
 not allowed, its own included, and returns none; rote and CP-SAT count what comes with a relation
-as `rote.gliner2` says.
+as `rote.adapters.gliner2` says.
 
     python -m benchmarks.extraction [--repeats N] [--case CASE] [--json FILE]
 """
@@ -67,7 +67,7 @@ class Ours:
     proved = False
 
     def __init__(self) -> None:
-        from rote.gliner2 import ExactOptimizer
+        from rote.adapters.gliner2 import ExactOptimizer
 
         self.optimizer = ExactOptimizer()
 

@@ -8,18 +8,20 @@ It reads all ten kinds of constraint, slots and count alternatives, and its answ
 the largest score. Two things are told apart from GLiNER2's own search. A relation that comes with
 another one, since it is symmetric or an inverse, brings along all that comes with it in turn. And
 that a pair or a slot has a relation once is said of candidates: GLiNER2 counts what comes with them
-as well, so that a symmetric relation or two inverse pairs are never allowed.
+as well, so that it allows neither a symmetric relation nor two pairs of inverse relations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from rote.errors import MissingDependency, RuleError
-from rote.inference.engine import Engine, check_engine
-from rote.inference.solutions import Status
+from rote.errors import RuleError
+from rote.inference import Engine, Status
+from rote.inference.engine import ANY_ENGINE
+from rote.settings import Checked, instance_of
 from rote.tasks.candidates import (
     ALLOW,
     AT_ONCE,
@@ -36,34 +38,28 @@ from rote.tasks.candidates import (
     best_candidates,
 )
 
-try:
-    from gliner2.joint_ie import constraints as kinds
+if TYPE_CHECKING:
     from gliner2.joint_ie.candidates import EdgeCandidate, JointProblem
-    from gliner2.joint_ie.optimizers import BaseOptimizer, JointSolution
-except ImportError as error:
-    raise MissingDependency(
-        "rote.gliner2 needs the package gliner2, which is not installed; "
-        "run: pip install '.[gliner2]' in a checkout of rote"
-    ) from error
+    from gliner2.joint_ie.optimizers import JointSolution
 
 __all__ = ["ExactOptimizer"]
 
 SOLVED = (Status.OPTIMAL, Status.FEASIBLE)
-KINDS = frozenset(kinds._CONSTRAINT_TYPES.values())  # noqa: SLF001  # all ten
 
 
-class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no types
+@dataclass(frozen=True)
+class ExactOptimizer(Checked):
     """An optimizer for GLiNER2's `JointIEEngine` whose answers are exact and proved.
 
     Parameters
     ----------
     engine
-        What finds them.
+        What finds them; `Exact()` if not given.
     """
 
-    def __init__(self, engine: Engine = AT_ONCE) -> None:
-        check_engine("engine", engine)
-        self.engine = engine
+    engine: Engine = AT_ONCE
+
+    checks: ClassVar = {"engine": instance_of(Engine, ANY_ENGINE)}
 
     def optimize(self, problem: JointProblem) -> JointSolution:
         """The allowed solution with the largest score.
@@ -83,6 +79,8 @@ class ExactOptimizer(BaseOptimizer):  # type: ignore[misc]  # GLiNER2 has no typ
         problem
             GLiNER2's candidates and constraints.
         """
+        from gliner2.joint_ie.optimizers import JointSolution
+
         nodes, rules = problem.nodes, _rules_of(problem.constraints)
         edges = [edge for edge in problem.edges if edge.score > 0]  # others are never taken
         where = {node.candidate_id: i for i, node in enumerate(nodes)}
@@ -113,9 +111,12 @@ class _Rules(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _rules_of(constraints: tuple[Any, ...]) -> _Rules:
+    from gliner2.joint_ie import constraints as kinds
+
+    known = [kind for kind in vars(kinds).values() if isinstance(kind, type)]
     overlap, links, once = ALLOW, [], set()
     for said in constraints:
-        if type(said) not in KINDS:
+        if type(said) not in known:
             raise RuleError(
                 f"ExactOptimizer reads the constraints of gliner2.joint_ie, got {said!r}; say it "
                 "by these, or use GLiNER2's own optimizer"
@@ -134,6 +135,8 @@ def _rules_of(constraints: tuple[Any, ...]) -> _Rules:
 
 def _relation_rules(constraints: tuple[Any, ...], name: str) -> RelationRules:
     """What constraints say of one relation."""
+    from gliner2.joint_ie import constraints as kinds
+
     heads: frozenset[str] | None = None
     tails: frozenset[str] | None = None
     loops, pairs, limits, acyclic = True, REPEATED, list[Limit](), list[Hashable]()
@@ -168,6 +171,8 @@ def _both(known: frozenset[str] | None, more: Iterable[str]) -> frozenset[str] |
 
 def _derived(chosen: Sequence[EdgeCandidate], rules: CandidateRules) -> Iterable[EdgeCandidate]:
     """What comes with the edges that were chosen, where it was not chosen itself."""
+    from gliner2.joint_ie.candidates import EdgeCandidate
+
     there = {(edge.relation_type, edge.head, edge.tail) for edge in chosen}
     for edge in chosen:
         for name, flipped in rules.of(edge.relation_type)[0]:
