@@ -98,6 +98,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.one_off
+	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.exact_inference
 	$(BIN)/python -m benchmarks.features
 	$(BIN)/python -m benchmarks.training_speed
