@@ -112,7 +112,7 @@ class Exact(Engine):
         if route.messages:
             messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
-            if not len(left.rows):
+            if left is None:
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))
         return self._from_incumbents(problem, context)

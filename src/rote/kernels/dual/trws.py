@@ -27,6 +27,7 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Flow, FoundBy, Graph, Questions, RowGroups, Tables
     from rote.kernels.dual.ascent import Ascent, apply_duals, close_below, load, sweep
+    from rote.kernels.inlined import largest_size
     from rote.kernels.search.branch import Parts, search, search_parts
     from rote.kernels.search.nodes import Node
 
@@ -44,17 +45,19 @@ class PairNetwork(Bundle):
     def __init__(self, graph: Graph) -> None:
         n, blocks = graph.sizes.shape[0], graph.tables.ptr.shape[0] - 1
         labels, entries = graph.offsets[n], graph.tables.ptr[blocks]
+        sent = graph.flow.message_ptr[2 * blocks]
+        pool, integers = Pool(sent + labels + 3 * graph.widest), IntPool(5 * n + labels)
         self.graph = graph
         self.entries = floats(entries)  # room for theta, where scores are not taken as they are
         self.theta = self.entries  # scores of labels and tables
-        self.messages = floats(graph.flow.message_ptr[2 * blocks])
-        self.losses = floats(labels)
+        self.messages = pool.take(sent)
+        self.losses = pool.take(labels)
         self.opened = flags(labels)
-        self.found, self.trial = ints(n), ints(n)  # the best output in hand, and another one
-        self.variable, self.label = ints(n), ints(labels)  # which ones of the space these are
-        self.number, self.only = ints(n), ints(n)  # room for `compact`
-        self.own, self.guess = floats(graph.widest), floats(graph.widest)
-        self.sent = floats(graph.widest)
+        self.found, self.trial = integers.take(n), integers.take(n)  # the best output, and another
+        self.variable, self.label = integers.take(n), integers.take(labels)  # which ones these are
+        self.number, self.only = integers.take(n), integers.take(n)  # room for `compact`
+        self.own, self.guess = pool.take(graph.widest), pool.take(graph.widest)
+        self.sent = pool.take(graph.widest)
         self.value, self.bound = -inf, inf
 
 
@@ -63,13 +66,21 @@ class SmallNetwork(Bundle):
 
     def __init__(self, graph: Graph) -> None:
         n, blocks = graph.sizes.shape[0], graph.tables.ptr.shape[0] - 1
-        self.sizes, self.offsets, self.place_ptr = ints(n), ints(n + 1), ints(n + 1)
-        self.scope, self.strides, self.places = ints(2 * blocks), ints(2 * blocks), ints(2 * blocks)
-        self.ptr, self.message_ptr = ints(blocks + 1), ints(2 * blocks + 1)
-        self.scope_ptr: OutInts = np.arange(0, 2 * blocks + 1, 2)
-        self.place_table: OutInts = np.repeat(np.arange(blocks), 2)
-        self.zeros: OutInts = np.zeros(n + 1, np.int64)
-        self.share, self.up, self.down = floats(n), flags(2 * blocks), flags(2 * blocks)
+        pool = IntPool(4 * n + 12 * blocks + 6)
+        self.sizes, self.offsets, self.place_ptr = pool.take(n), pool.take(n + 1), pool.take(n + 1)
+        self.scope, self.strides = pool.take(2 * blocks), pool.take(2 * blocks)
+        self.places, self.place_table = pool.take(2 * blocks), pool.take(2 * blocks)
+        self.ptr, self.scope_ptr = pool.take(blocks + 1), pool.take(blocks + 1)
+        self.message_ptr, self.zeros = pool.take(2 * blocks + 1), pool.take(n + 1)
+        for b in range(blocks):
+            self.scope_ptr[b] = 2 * b
+            self.place_table[2 * b] = b
+            self.place_table[2 * b + 1] = b
+        self.scope_ptr[blocks] = 2 * blocks
+        fill(self.zeros, 0)
+        directions = flags(4 * blocks)
+        self.share, self.up = floats(n), directions[: 2 * blocks]
+        self.down = directions[2 * blocks :]
         none, no, nothing = floats(0), ints(0), flags(0)
         one = self.zeros[:1]
         self.net = PairNetwork(graph)
@@ -110,11 +121,12 @@ class SmallNetwork(Bundle):
         self.net.graph.flow.message_ptr = self.message_ptr[: 2 * blocks + 1]
 
 
-def pass_messages(net: PairNetwork, backward: Bool) -> float:
+def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
     """One pass; returns the bound that the messages give at its end, -inf if nothing is open.
 
-    Forwards it writes down the losses of all labels, and an output as ``net.trial``: each variable
-    takes what is best given those before it, as the messages of those behind it say.
+    Forwards it writes down the losses of all labels and, when ``decoding``, an output as
+    ``net.trial``: each variable takes what is best given those before it, as the messages of those
+    behind it say.
     """
     sizes: Ints = net.graph.sizes
     offsets: Ints = net.graph.offsets
@@ -142,7 +154,7 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
             at = message_ptr[k]
             for a in range(size):
                 own[a] += messages[at + a]
-            if backward:
+            if not decoding:
                 continue
             if up[k]:
                 for a in range(size):
@@ -165,9 +177,11 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
         for a in range(size):
             own[a] -= top
         if not backward:
-            best = 0
             for a in range(size):
                 net.losses[first + a] = -own[a]
+        if decoding:
+            best = 0
+            for a in range(1, size):
                 if guess[a] > guess[best]:
                     best = a
             net.trial[j] = best
@@ -261,16 +275,21 @@ def improve(net: PairNetwork, rounds: Int) -> None:
 
 def consider(net: PairNetwork) -> None:
     """Take ``net.trial`` as the incumbent if it is better, after single changes."""
-    same: Bool = net.value > -inf
-    for j in range(net.graph.sizes.shape[0]):
-        same = same and net.trial[j] == net.found[j]
-    if same:
-        return
     improve(net, ROUNDS)
     value = value_of(net, net.trial)
     if value > net.value:
         net.value = value
         copy_into(net.found, net.trial)
+
+
+def is_new(net: PairNetwork) -> bool:
+    """Whether ``net.trial`` is another output than the incumbent."""
+    if net.value == -inf:
+        return True
+    for j in range(net.graph.sizes.shape[0]):
+        if net.trial[j] != net.found[j]:
+            return True
+    return False
 
 
 def close_losses(net: PairNetwork, room: float) -> int:
@@ -291,16 +310,24 @@ def close_losses(net: PairNetwork, room: float) -> int:
 def narrow(net: PairNetwork, tie: float) -> int:
     """Sweep and close labels until half of them are closed, or sweeps change little.
 
-    Returns how many labels are open where there is a choice, or -1 if nothing is feasible.
+    Where the bound says that the incumbent is a best output, no other is looked for. Returns how
+    many labels are open where there is a choice, or -1 if nothing is feasible.
     """
     labels = net.graph.offsets[net.graph.sizes.shape[0]]
     left = labels
     before = inf
     for turn in range(MAX_SWEEPS):
-        net.bound = pass_messages(net, True)
-        if net.bound == -inf or pass_messages(net, False) == -inf:
+        net.bound = pass_messages(net, True, False)
+        if net.bound == -inf:
             return -1
-        consider(net)
+        if turn == 0 and net.value > -inf and net.bound - net.value > tie:
+            copy_into(net.trial, net.found)
+            consider(net)
+        decoding: Bool = net.bound - net.value > tie
+        if pass_messages(net, False, decoding) == -inf:
+            return -1
+        if decoding and is_new(net):
+            consider(net)
         gap = net.bound - net.value
         was = left
         left = close_losses(net, gap + 4 * tie)
@@ -510,13 +537,9 @@ def begin(
     fill(net.opened, True)
     net.value, net.bound = -inf, inf
     large = MAX_MESSAGE * 1e10 * questions.ties[i]
-    warm: Bool = start.shape[0] > 0
-    for k in range(net.messages.shape[0]):
-        if not warm or not abs(start[i, k]) <= large:
-            warm = False
-            break
-        net.messages[k] = start[i, k]
-    if not warm:
+    if start.shape[0] > 0 and largest_size(start, i) <= large:
+        copy_into(net.messages, start[i])
+    else:
         fill(net.messages, 0.0)
     known: Bool = incumbents.shape[0] > 0
     for j in range(net.graph.sizes.shape[0]):
@@ -525,7 +548,8 @@ def begin(
             break
         net.trial[j] = incumbents[i, j]
     if known:
-        consider(net)
+        net.value = value_of(net, net.trial)
+        copy_into(net.found, net.trial)
 
 
 def settle(room: TrwsRoom, tie: float, node_limit: Int, labels: OutInts) -> tuple[int, bool]:
@@ -614,31 +638,28 @@ def message_passing(
         expect("messages", "rows", m, messages.shape[0])
         expect("messages", "columns", sent_by_all, messages.shape[1])
     room = TrwsRoom(graph)
-    labels: OutInts2 = np.full((m, n), -1, np.int64)
-    bounds: OutFloats = np.full(m, -inf)
-    settled: OutFlags = np.ones(m, np.bool_)
-    opened: OutFlags2 = np.zeros((m, graph.offsets[n]), np.bool_)
+    outputs, bound = np.full((m, n), -1, np.int64), np.full(m, -inf)
+    done, still_open = np.ones(m, np.bool_), np.zeros((m, graph.offsets[n]), np.bool_)
+    labels: OutInts2 = outputs
+    bounds: OutFloats = bound
+    settled: OutFlags = done
+    opened: OutFlags2 = still_open
     with cython.nogil:
         for i in range(m):
             begin(questions, i, room.whole, plain, start, incumbents)
-            where, done = settle(room, questions.ties[i], node_limit, labels[i])
+            where, proved = settle(room, questions.ties[i], node_limit, labels[i])
             if messages.shape[0] > 0:
                 for k in range(messages.shape[1]):  # those to closed labels are -inf
                     sent = room.whole.messages[k]
                     messages[i, k] = 0.0 if sent == -inf else sent
             if where < 0:
                 continue
-            settled[i] = done
+            settled[i] = proved
             bounds[i] = room.whole.bound
             if where == 0:
-                write(room.whole, graph.offsets, done, labels[i], opened[i])
+                write(room.whole, graph.offsets, proved, labels[i], opened[i])
             elif where == 1:
-                write(room.even.net, graph.offsets, done, labels[i], opened[i])
+                write(room.even.net, graph.offsets, proved, labels[i], opened[i])
             else:
-                write(room.odd.net, graph.offsets, done, labels[i], opened[i])
-    return (
-        np.asarray(labels),
-        np.asarray(bounds),
-        np.asarray(settled).view(np.bool_),
-        np.asarray(opened).view(np.bool_),
-    )
+                write(room.odd.net, graph.offsets, proved, labels[i], opened[i])
+    return outputs, bound, done, still_open
