@@ -67,7 +67,7 @@ def test_bounds_hold_and_never_rise_and_losses_hold(space, seed, scale):
     if not outputs:
         return
     for turn in range(6):
-        bound = pass_messages(net, turn % 2 == 0, turn % 4 == 3)
+        bound = pass_messages(net, turn % 2 == 0)
         assert max(outputs.values()) - 1e-9 <= bound <= before + 1e-9
         judged = dual_bound(space, problem, Duals(finite(net.messages), none))[0]
         assert judged >= max(outputs.values()) - 1e-9
@@ -87,7 +87,7 @@ def test_messages_after_a_pass_prove_its_bound(space, seed):
         return  # a message says nothing of labels without support
     none = np.zeros((1, len(space.rows)))
     for turn in range(4):
-        bound = pass_messages(net, turn % 2 == 0, turn % 4 == 3)
+        bound = pass_messages(net, turn % 2 == 0)
         duals = Duals(finite(net.messages), none)
         assert dual_bound(space, Problem(space, scores), duals)[0] == pytest.approx(bound, abs=1e-9)
 
@@ -111,8 +111,8 @@ def test_what_is_left_has_the_open_outputs_with_the_same_differences(space, seed
     net, _, outputs = prepared(space, seed)
     if not outputs:
         return
-    pass_messages(net, True, False)
-    pass_messages(net, False, True)
+    pass_messages(net, True)
+    pass_messages(net, False)
     best = max(outputs, key=outputs.get)
     np.asarray(net.found)[:] = best
     net.value = outputs[best]
@@ -133,7 +133,7 @@ def test_what_is_left_has_the_open_outputs_with_the_same_differences(space, seed
         assert to.net.value - worth == pytest.approx(lost, abs=1e-9)
     inside = [o for o in outputs if all(opened[space.offsets[j] + a] for j, a in enumerate(o))]
     assert len(left) == len(inside)
-    assert pass_messages(to.net, True, False) >= max(left.values()) - 1e-9  # whatever messages came along
+    assert pass_messages(to.net, True) >= max(left.values()) - 1e-9  # whatever messages came along
 
 
 @given(small_spaces, seeds)

@@ -23,6 +23,7 @@ cdef class PairNetwork(Bundle):
     cdef readonly OutFlags opened
     cdef readonly OutInts found, trial, variable, label, number, only
     cdef public double value, bound
+    cdef public bint given
 
 @cython.final
 cdef class SmallNetwork(Bundle):
@@ -48,11 +49,12 @@ cdef class TrwsRoom(Bundle):
     cdef SearchRoom search
     cpdef void reserve(self) noexcept with gil
 
-cpdef double pass_messages(PairNetwork net, Bool backward, Bool decoding) noexcept nogil
+cpdef double pass_messages(PairNetwork net, Bool backward) noexcept nogil
 cpdef double value_of(PairNetwork net, Ints labels) noexcept nogil
 cpdef void improve(PairNetwork net, Int rounds) noexcept nogil
-cdef void consider(PairNetwork net) noexcept nogil
-cdef bint is_new(PairNetwork net) noexcept nogil
+cdef void take(PairNetwork net) noexcept nogil
+cdef bint is_found(PairNetwork net) noexcept nogil
+cpdef double decode(PairNetwork net) noexcept nogil
 cpdef Int close_losses(PairNetwork net, double room) noexcept nogil
 cpdef Int narrow(PairNetwork net, double tie) noexcept nogil
 cpdef void compact(PairNetwork net, SmallNetwork to, OutInts labels) noexcept nogil

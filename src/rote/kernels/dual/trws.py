@@ -59,6 +59,7 @@ class PairNetwork(Bundle):
         self.own, self.guess = pool.take(graph.widest), pool.take(graph.widest)
         self.sent = pool.take(graph.widest)
         self.value, self.bound = -inf, inf
+        self.given = False  # whether the incumbent came from elsewhere, and was not changed yet
 
 
 class SmallNetwork(Bundle):
@@ -121,12 +122,10 @@ class SmallNetwork(Bundle):
         self.net.graph.flow.message_ptr = self.message_ptr[: 2 * blocks + 1]
 
 
-def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
+def pass_messages(net: PairNetwork, backward: Bool) -> float:
     """One pass; returns the bound that the messages give at its end, -inf if nothing is open.
 
-    Forwards it writes down the losses of all labels and, when ``decoding``, an output as
-    ``net.trial``: each variable takes what is best given those before it, as the messages of those
-    behind it say.
+    Forwards it writes down the losses of all labels.
     """
     sizes: Ints = net.graph.sizes
     offsets: Ints = net.graph.offsets
@@ -139,7 +138,6 @@ def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
     theta: Floats = net.theta
     messages: OutFloats = net.messages
     own: OutFloats = net.own
-    guess: OutFloats = net.guess
     sent: OutFloats = net.sent
     n = sizes.shape[0]
     bound = 0.0
@@ -148,26 +146,11 @@ def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
         size, first = sizes[j], offsets[j]
         for a in range(size):
             own[a] = theta[first + a]
-            guess[a] = own[a]
         for p in range(place_ptr[j], place_ptr[j + 1]):
             k = places[p]
             at = message_ptr[k]
             for a in range(size):
                 own[a] += messages[at + a]
-            if not decoding:
-                continue
-            if up[k]:
-                for a in range(size):
-                    guess[a] += messages[at + a]
-            elif k % 2 == 0:
-                e = ptr[k // 2] + net.trial[scope[k + 1]]
-                for a in range(size):
-                    guess[a] += theta[e]
-                    e += sizes[scope[k + 1]]
-            else:
-                e = ptr[k // 2] + net.trial[scope[k - 1]] * size
-                for a in range(size):
-                    guess[a] += theta[e + a]
         top = own[0]
         for a in range(1, size):
             top = max(top, own[a])
@@ -179,12 +162,6 @@ def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
         if not backward:
             for a in range(size):
                 net.losses[first + a] = -own[a]
-        if decoding:
-            best = 0
-            for a in range(1, size):
-                if guess[a] > guess[best]:
-                    best = a
-            net.trial[j] = best
         share: float = net.graph.flow.share[j]
         for p in range(place_ptr[j], place_ptr[j + 1]):
             k = places[p]
@@ -224,6 +201,50 @@ def pass_messages(net: PairNetwork, backward: Bool, decoding: Bool) -> float:
             for b in range(width):
                 messages[to + b] -= top
     return bound
+
+
+def decode(net: PairNetwork) -> float:
+    """Read an output from the messages of a backward pass, to ``net.trial``.
+
+    Each variable takes what is best given those before it, as the messages of those behind it say.
+    Returns the least lead of any label over the next best. Another output has a first variable
+    where it differs, and is worth at most the bound less the lead there.
+    """
+    sizes: Ints = net.graph.sizes
+    scope: Ints = net.graph.tables.scope
+    theta: Floats = net.theta
+    messages: Floats = net.messages
+    guess: OutFloats = net.guess
+    least = inf
+    for j in range(sizes.shape[0]):
+        size, first = sizes[j], net.graph.offsets[j]
+        for a in range(size):
+            guess[a] = theta[first + a]
+        for p in range(net.graph.tables.place_ptr[j], net.graph.tables.place_ptr[j + 1]):
+            k = net.graph.tables.places[p]
+            if net.graph.flow.up[k]:
+                at = net.graph.flow.message_ptr[k]
+                for a in range(size):
+                    guess[a] += messages[at + a]
+            elif k % 2 == 0:
+                e = net.graph.tables.ptr[k // 2] + net.trial[scope[k + 1]]
+                for a in range(size):
+                    guess[a] += theta[e]
+                    e += sizes[scope[k + 1]]
+            else:
+                e = net.graph.tables.ptr[k // 2] + net.trial[scope[k - 1]] * size
+                for a in range(size):
+                    guess[a] += theta[e + a]
+        best, top, second = 0, guess[0], -inf
+        for a in range(1, size):
+            if guess[a] > top:
+                best, second, top = a, top, guess[a]
+            elif guess[a] > second:
+                second = guess[a]
+        net.trial[j] = best
+        if top - second < least:
+            least = top - second
+    return least
 
 
 def value_of(net: PairNetwork, labels: Ints) -> float:
@@ -273,23 +294,22 @@ def improve(net: PairNetwork, rounds: Int) -> None:
             break
 
 
-def consider(net: PairNetwork) -> None:
-    """Take ``net.trial`` as the incumbent if it is better, after single changes."""
-    improve(net, ROUNDS)
+def take(net: PairNetwork) -> None:
+    """Let ``net.trial`` be the incumbent if it is better."""
     value = value_of(net, net.trial)
     if value > net.value:
         net.value = value
         copy_into(net.found, net.trial)
 
 
-def is_new(net: PairNetwork) -> bool:
-    """Whether ``net.trial`` is another output than the incumbent."""
+def is_found(net: PairNetwork) -> bool:
+    """Whether ``net.trial`` is the incumbent."""
     if net.value == -inf:
-        return True
+        return False
     for j in range(net.graph.sizes.shape[0]):
         if net.trial[j] != net.found[j]:
-            return True
-    return False
+            return False
+    return True
 
 
 def close_losses(net: PairNetwork, room: float) -> int:
@@ -310,24 +330,31 @@ def close_losses(net: PairNetwork, room: float) -> int:
 def narrow(net: PairNetwork, tie: float) -> int:
     """Sweep and close labels until half of them are closed, or sweeps change little.
 
-    Where the bound says that the incumbent is a best output, no other is looked for. Returns how
-    many labels are open where there is a choice, or -1 if nothing is feasible.
+    Returns how many labels are open where there is a choice, or -1 if nothing is feasible.
     """
     labels = net.graph.offsets[net.graph.sizes.shape[0]]
     left = labels
     before = inf
     for turn in range(MAX_SWEEPS):
-        net.bound = pass_messages(net, True, False)
+        net.bound = pass_messages(net, True)
         if net.bound == -inf:
             return -1
-        if turn == 0 and net.value > -inf and net.bound - net.value > tie:
+        lead = decode(net)
+        known: Bool = is_found(net)
+        if not known:
+            take(net)
+        if lead > net.bound - net.value + 4 * tie and is_found(net):
+            return 0
+        if not known:
+            improve(net, ROUNDS)
+            take(net)
+        if net.given:
+            net.given = False
             copy_into(net.trial, net.found)
-            consider(net)
-        decoding: Bool = net.bound - net.value > tie
-        if pass_messages(net, False, decoding) == -inf:
+            improve(net, ROUNDS)
+            take(net)
+        if pass_messages(net, False) == -inf:
             return -1
-        if decoding and is_new(net):
-            consider(net)
         gap = net.bound - net.value
         was = left
         left = close_losses(net, gap + 4 * tie)
@@ -535,7 +562,7 @@ def begin(
                     net.entries[e] = -inf
         net.theta = net.entries
     fill(net.opened, True)
-    net.value, net.bound = -inf, inf
+    net.value, net.bound, net.given = -inf, inf, False
     large = MAX_MESSAGE * 1e10 * questions.ties[i]
     if start.shape[0] > 0 and largest_size(start, i) <= large:
         copy_into(net.messages, start[i])
@@ -548,8 +575,8 @@ def begin(
             break
         net.trial[j] = incumbents[i, j]
     if known:
-        net.value = value_of(net, net.trial)
-        copy_into(net.found, net.trial)
+        take(net)
+        net.given = net.value > -inf
 
 
 def settle(room: TrwsRoom, tie: float, node_limit: Int, labels: OutInts) -> tuple[int, bool]:
