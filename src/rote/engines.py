@@ -28,6 +28,7 @@ from rote.inference.exact.max_marginals import max_marginals as max_marginals
 from rote.inference.exact.message_passing import MessagePassing as MessagePassing
 from rote.inference.exact.tree import Tree as Tree
 from rote.inference.infeasibility import find_conflict as find_conflict
+from rote.inference.many import solve_many as solve_many
 from rote.inference.problem import Context as Context
 from rote.inference.problem import FeatureRows as FeatureRows
 from rote.inference.problem import Problem as Problem

@@ -23,6 +23,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rote
 import rote.inference
@@ -288,7 +289,7 @@ def check_shape(solutions: Solutions, space, m: int) -> None:
 
 def check_conflict(space, names) -> None:
     """The rules named conflict, and without any one of them the others do not."""
-    named = [rule for rule in space.rules if rule.name in names]
+    named = [rule for rule in space.each_rule if rule.name in names]
     assert len(named) == len(names) == len(set(names)) > 0
     assert not Judge(type(space)(space.variables, (), tuple(named))).feasible
     for one in named:
@@ -741,10 +742,11 @@ WRONG_SCORES = ["text", None, ["a"], [[1.0, 2.0], [1.0]], {}, [1j], object(), np
 def test_scores_that_are_none_are_refused_with_their_place(make):
     engine = make()
     space = home(engine)
-    for wrong in (np.nan, np.inf, -np.inf):
+    wrong_numbers = (np.nan, "for label 'c' of 'y'"), (np.inf, "for label"), (1e302, "at part")
+    for wrong, said in wrong_numbers:
         scores = np.zeros((3, space.parts))
         scores[1, 4] = wrong
-        with pytest.raises(ScoreError, match=r"input 1: .* at part 4; forbid a label with a rule"):
+        with pytest.raises(ScoreError, match=f"input 1: .* got .* {said}"):
             engine.solve(space, scores)
     for shape in ((), (space.parts + 1,), (2, space.parts - 1), (1, 1, space.parts), (0,)):
         with pytest.raises(ScoreError, match=rf"the shape \(m, {space.parts}\)"):
@@ -797,6 +799,55 @@ def test_given_labels_are_kept_and_those_against_the_rules_are_infeasible_by_the
     solutions = solve(make(), Problem(space, np.zeros((2, space.parts)), closed))
     assert solutions.status[1] == Status.INFEASIBLE
     assert solutions.value[1] == solutions.bound[1] == -np.inf
+
+
+@every_engine
+def test_what_minus_infinity_forbids_is_in_no_answer(make):
+    engine = make()
+    space, rng = home(engine), np.random.default_rng(5)
+    scores = rng.normal(size=(12, space.parts))
+    scores[rng.random(scores.shape) < 0.4] = -np.inf
+    solutions = solve(engine, Problem(space, scores))
+    check_shape(solutions, space, len(scores))
+    judge = Judge(space)
+    for i, row in enumerate(scores):
+        possible = [best for best in judge.valued(row) if best.value > -np.inf]
+        status = solutions.status[i]
+        if status > Status.FEASIBLE:
+            assert solutions.labels[i].tolist() == [-1, -1]
+            assert status == Status.TIMED_OUT if possible else not is_exact(engine) or status == 2
+            continue
+        best = max(possible, key=lambda one: one.value)
+        assert solutions.value[i] == space.value(row, solutions.labels[i])[0] > -np.inf
+        assert solutions.bound[i] >= best.value - 1e-9
+        if is_exact(engine):
+            assert tuple(solutions.labels[i].tolist()) == best.labels
+            assert status == Status.OPTIMAL
+
+
+@every_exact
+@given(problems(), st.sampled_from([0.1, 0.25, 0.5]))
+@settings(max_examples=25)
+def test_forbidden_tuples_are_as_if_rules_forbade_them(make, drawn, share):
+    space, problem = drawn
+    wrong = np.random.default_rng(space.parts).random(problem.scores.shape) < share
+    scores = np.where(wrong, -np.inf, problem.scores)
+    engine, judge = make(), Judge(space)
+    if not engine.accepts(space) or not judge.feasible:
+        return
+    found = solve(engine, Problem(space, scores, problem.closed))
+    for i, row in enumerate(scores):
+        valued = judge.valued(row, row_of(problem, i)[1])
+        possible = [best for best in valued if best.value > -np.inf]
+        if not possible:
+            assert found.status[i] == Status.INFEASIBLE
+            assert found.labels[i].tolist() == [-1] * len(space.variables)
+            continue
+        tie = 1e-10 * max([1.0, *np.abs(row[np.isfinite(row)])])
+        top = max(best.value for best in possible) - tie
+        expected = next(best.labels for best in possible if best.value >= top)
+        assert tuple(found.labels[i].tolist()) == expected
+        assert found.status[i] == Status.OPTIMAL
 
 
 @every_engine

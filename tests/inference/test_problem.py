@@ -6,7 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from rote import Exact, Status, k_best, max_marginals
 from rote.errors import LabelError, ScoreError, SpaceError
 from rote.inference.exact.duals import zero_duals
 from rote.inference.problem import NO_CONTEXT, TIE, Context, Problem, WarmStart, clamp
@@ -14,6 +17,7 @@ from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import F1Loss, Hamming
 from rote.tasks.tagging import Tagging
+from tests.strategies import Judge, problems
 
 NOTHING = SpaceBuilder().build()
 
@@ -129,6 +133,80 @@ def test_a_loss_is_offsets_where_it_adds_up_and_a_term_where_not(space):
         assert augmented.value(gold).tolist() == [0.0]
         assert augmented.value(np.array([[1, 1]])) == pytest.approx(2.0 if decomposes else 1.0)
     assert problem.decomposes
+
+
+@given(problems(), st.sampled_from([0.1, 0.3]))
+@settings(max_examples=60)
+def test_forbidden_tuples_are_no_part_of_other_outputs_either(drawn, share):
+    space, problem = drawn
+    wrong = np.random.default_rng(space.parts).random(problem.scores.shape) < share
+    scores, judge = np.where(wrong, -np.inf, problem.scores), Judge(space)
+    if not judge.feasible:
+        return
+    given_scores = Problem(space, scores, problem.closed)
+    size = max(1.0, np.abs(problem.scores).max(initial=0.0))
+    values, ranks = max_marginals(space, given_scores), k_best(space, given_scores, 3)
+    for i, row in enumerate(scores):
+        open_labels = None if problem.closed is None else ~problem.closed[i]
+        expected = judge.max_marginals(row, open_labels)
+        np.testing.assert_allclose(values[i], expected, rtol=0, atol=1e-9 * size)
+        best = [one.value for one in judge.ranked(row, open_labels) if one.value > -np.inf][:3]
+        found = [rank.value[i] for rank in ranks if rank.status[i] == Status.OPTIMAL]
+        np.testing.assert_allclose(found, best, rtol=0, atol=1e-9 * size)
+
+
+def test_what_minus_infinity_forbids_stays_forbidden_in_part_of_a_batch(space):
+    scores = np.zeros((2, 11))
+    scores[0, 5:] = -np.inf  # all label tuples of the first input
+    problem = clamp(space, scores, {"x": "a"}).rows([1, 0])
+    answers = Exact().solve(space, problem)
+    assert answers.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
+    assert answers.labels.tolist() == [[0, 0], [-1, -1]]
+    assert problem.ties.tolist() == [TIE, TIE]  # as of scores without the forbidden tuples
+    with pytest.raises(ScoreError, match="forbid it by a rule"):
+        Problem(space, scores, loss_term=F1Loss().term(np.zeros((2, 2), np.int64)))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_other_infinite_scores_are_refused_with_their_place(space, wrong):
+    scores = np.zeros((3, 11))
+    for part, said in ((1, "label 'b' of 'x'"), (10, r"labels \('b', 'c'\) of factor 'x-y'")):
+        scores[2, part] = wrong
+        with pytest.raises(ScoreError, match=rf"input 2: scores are finite, .* for {said}"):
+            Problem(space, scores)
+        scores[2, part] = 0.0
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "pandas", "polars", "pyarrow"])
+def test_tensors_and_tables_are_scores_too(space, kind):
+    scores = np.arange(22.0).reshape(2, 11)
+    names = ["y=c", "x=a", "x=b", "y=a", "y=b"]  # in an order of its own
+    if "float" in kind:
+        torch = pytest.importorskip("torch")
+        given_scores = torch.tensor(scores, dtype=getattr(torch, kind), requires_grad=True)
+    else:
+        scores[:, 5:] = 0.0  # a table has none of factors
+        columns = {name: scores[:, k] for k, name in zip([4, 0, 1, 2, 3], names, strict=True)}
+        package = pytest.importorskip(kind)
+        given_scores = (package.table if kind == "pyarrow" else package.DataFrame)(columns)
+    assert Problem.of(space, given_scores).scores.tolist() == scores.tolist()
+    if "float" not in kind:
+        del columns["y=b"]
+        given_scores = (package.table if kind == "pyarrow" else package.DataFrame)(
+            {**columns, "z=a": scores[:, 0]}
+        )
+        with pytest.raises(ScoreError, match="missing: y=b; unknown: z=a"):
+            Problem.of(space, given_scores)
+
+
+@pytest.mark.parametrize("unknown", [None, "?", -1])
+def test_what_is_not_known_is_not_given(space, unknown):
+    scores = np.arange(11.0)
+    known = clamp(space, scores, {"x": "a", "y": unknown})
+    assert known.closed.tolist() == clamp(space, scores, {"x": "a"}).closed.tolist()
+    builder = SpaceBuilder()
+    builder.variable("x", ["?", "b"])
+    assert clamp(builder.build(), np.zeros(2), {"x": "?"}).closed.tolist() == [[False, True]]
 
 
 # -- contexts -----------------------------------------------------------------------------

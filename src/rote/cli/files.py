@@ -137,7 +137,7 @@ def evaluate(model: Model[Any, Any], examples: Examples, *, allow_unknown: bool 
 def predicted(model: Model[Any, Any], examples: Examples, n_jobs: int = 1) -> list[Any]:
     """The outputs of a model for the inputs of a file."""
     try:
-        return model.predict(examples.xs, n_jobs)
+        return model.predict(examples.xs, n_jobs, progress=True)
     except RoteError as error:
         relocate(error, f"{examples.path}, the input that begins in line", examples.lines)
         if error.about is None:

@@ -276,7 +276,12 @@ def predict(
 @app.command()
 def evaluate(
     model: ModelFolder,
-    file: Annotated[Path, typer.Argument(help="Examples in the format that `rote train` reads.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Examples in the format that `rote train` reads. - is the standard input."
+        ),
+    ],
     allow_unknown: AllowUnknown = False,
     as_json: AsJson = False,
 ) -> None:

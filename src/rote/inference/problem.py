@@ -21,13 +21,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError, SpaceError, locate
+from rote.errors import LabelError, RoteError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.constants import LARGEST_SCORE
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
+from rote.types import (
+    UNKNOWN,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    is_unknown,
+    readonly,
+)
 
 if TYPE_CHECKING:
     from rote.inference.exact.duals import Duals
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from rote.space.losses import Loss, LossTerm
 
 TIE = 1e-10
-NO_INFINITY = "forbid a label with a rule or with clamp instead of an infinite score"
+NO_INFINITY = "forbid a label with a rule, with clamp or with -inf"
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
@@ -52,7 +60,9 @@ class Problem:
     space
         The variables, factors and rules that all inputs share.
     scores
-        One number per part, of shape (m, parts), or (parts,) for one input; finite.
+        One number per part, of shape (m, parts), or (parts,) for one input. -inf forbids a label or
+        a label tuple of a factor: the label is closed, and the tuple gets a score so low that no
+        output without it is worse.
     closed
         Of shape (m, labels): the labels that an input may not have. None closes nothing. `clamp`
         makes one where some variables are given.
@@ -62,6 +72,8 @@ class Problem:
     global_scores
         Weights of features of whole outputs; only engines with `Capability.GLOBAL_FEATURES` take
         them.
+    floor
+        An output whose value is below it has a forbidden tuple, and so is none.
     """
 
     space: Space
@@ -69,10 +81,11 @@ class Problem:
     closed: BoolArray | None = None
     loss_term: LossTerm | None = None
     global_scores: GlobalFeatureScores | None = field(default=None, repr=False)
+    floor: float = field(default=-np.inf, repr=False)
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        vars(self).update(scores=scores, ties=checked_ties(scores, NO_INFINITY))
+        vars(self).update(_without_infinity(self, scores))
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
@@ -106,7 +119,8 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """The same with some fields changed, which are right already."""
-        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | changes)
+        same = {} if "scores" in changes else {"ties": self.ties}
+        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | same | changes)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -117,6 +131,7 @@ class Problem:
         part = index if isinstance(index, slice) else rows  # of which a slice is no copy
         return self.changed(
             scores=readonly(self.scores[part]),
+            ties=readonly(self.ties[part]),
             closed=None if self.closed is None else readonly(self.closed[part]),
             loss_term=None if self.loss_term is None else self.loss_term.rows(rows),
         )
@@ -128,6 +143,12 @@ class Problem:
     def with_open(self, open_labels: BoolArray) -> Problem:
         """The same with no label open but these, of shape (m, labels)."""
         return self.changed(closed=readonly(~open_labels))
+
+    def with_known(self, labels: IntArray) -> Problem:
+        """The same with some labels given, of shape (m, variables); -1 leaves a variable open."""
+        own = np.repeat(labels, self.space.sizes, axis=1)
+        places = np.arange(self.space.labels) - np.repeat(self.space.offsets[:-1], self.space.sizes)
+        return self.with_open(self.open_labels() & ((own == UNKNOWN) | (own == places)))
 
     def scaled(self, scale: float) -> Problem:
         """The same with all weights times a number."""
@@ -142,7 +163,12 @@ class Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)
         if offsets is None:
-            return self.changed(loss_term=loss.term(gold))
+            own = self.space.own
+            if own == len(self.space.variables):
+                return self.changed(loss_term=loss.term(gold))
+            from rote.space.losses import OwnTerm
+
+            return self.changed(loss_term=OwnTerm(loss.term(readonly(gold[:, :own])), own))
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
         ties = checked_ties(scores, TOO_LARGE)
@@ -169,6 +195,10 @@ class Problem:
             whole = np.maximum(labels, 0).reshape(m * k, n)
             value = value + self.global_scores.known_value(whole).reshape(m, k)
         return np.asarray(value)
+
+    def above_floor(self, values: FloatArray) -> FloatArray:
+        """Values of outputs, -inf in place of those of outputs with a forbidden tuple."""
+        return np.where(values < self.floor, -np.inf, values)
 
     @property
     def closed_rows(self) -> BoolArray:
@@ -211,7 +241,8 @@ class LazyScores(ABC):
 
     def __init__(self, space: Space, count: int) -> None:
         self.space = space
-        self.array: FloatArray = np.zeros((count, space.parts))  # 0 where nothing is known yet
+        # Where nothing is known yet: what soft rules cost.
+        self.array: FloatArray = np.tile(space.penalties, (count, 1))
         slots = len(space.variables) + len(space.factors)
         self.known: BoolArray = np.zeros((count, slots), dtype=np.bool_)
 
@@ -318,6 +349,9 @@ class FeatureRows(NamedTuple):
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
         scores, ties = self._scores_and_ties(weights)
+        if space.soft:
+            scores = readonly(scores + space.penalties)
+            ties = checked_ties(scores, TOO_LARGE)
         return Problem.built(space, scores, ties=ties, global_scores=self.global_scores(weights))
 
     def _scores_and_ties(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -434,7 +468,7 @@ NO_CONTEXT = Context()
 def clamp(
     space: Space,
     scores: Problem | AnyArray,
-    given: Mapping[str, str] | Sequence[Mapping[str, str]],
+    given: Mapping[str, str | None] | Sequence[Mapping[str, str | None]],
 ) -> Problem:
     """The problem with some variables given: ``{"variable": "label"}``, one or one per input.
 
@@ -445,7 +479,8 @@ def clamp(
     scores
         Scores of shape (m, parts), or a problem.
     given
-        The labels of some variables, for all inputs or for each of them.
+        The labels of some variables, for all inputs or for each of them; None, "?" and -1 stand for
+        one that is not known.
 
     >>> from rote import Exact, SpaceBuilder, clamp
     >>> builder = SpaceBuilder()
@@ -461,14 +496,15 @@ def clamp(
     each = [given] * m if isinstance(given, Mapping) else list(given)
     if len(each) != m:
         raise LabelError(f"clamp got {len(each)} sets of given labels for {m} inputs")
-    open_labels = problem.open_labels()
-    for row, labels in zip(open_labels, each, strict=True):
+    known = np.full((m, len(space.variables)), UNKNOWN)
+    for row, labels in zip(known, each, strict=True):
         for name, label in labels.items():
             variable = space[name]
-            own = slice(*space.offsets[variable.index : variable.index + 2])
-            row[own] &= np.arange(len(variable.labels)) == variable.position(label)
-    scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    return problem.changed(scores=scores, closed=readonly(~open_labels))
+            if not is_unknown(label, variable.labels):
+                row[variable.index] = variable.position(label)
+    # The caller's scores may change after they were checked.
+    copied = problem.changed(scores=readonly(problem.scores.copy()), ties=problem.ties)
+    return copied.with_known(known)
 
 
 def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
@@ -485,28 +521,84 @@ def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
     return readonly(ties)
 
 
+def _without_infinity(problem: Problem, scores: FloatArray) -> dict[str, Any]:
+    """Finite scores with their ties, closed labels and the floor: what -inf forbids is in them.
+
+    NaN and +inf are refused with their place.
+    """
+    if all_finite(scores.reshape(-1)):
+        return {"scores": scores, "ties": checked_ties(scores, NO_INFINITY)}
+    space = problem.space
+    forbidden = scores == -np.inf
+    wrong = np.argwhere(~(np.isfinite(scores) | forbidden))
+    if len(wrong):
+        i, part = wrong[0].tolist()
+        error = ScoreError(
+            f"scores are finite, or -inf for what is forbidden; got {scores[i, part]} for "
+            f"{space.part_name(part)}"
+        )
+        locate(error, "input", i)
+        raise error
+    finite = np.where(forbidden, 0.0, scores)
+    found: dict[str, Any] = {"ties": checked_ties(finite, NO_INFINITY)}
+    labels, tuples = forbidden[:, : space.labels], forbidden[:, space.labels :]
+    closed = readonly(labels) if problem.closed is None else np.atleast_2d(problem.closed)
+    found["closed"] = closed | labels if closed.shape == labels.shape else closed
+    if tuples.any():
+        if not problem.decomposes:
+            raise ScoreError(
+                "a label tuple can be forbidden by -inf only where values are sums of scores; "
+                "with a loss term or global features, forbid it by a rule"
+            )
+        # No output without a forbidden tuple is below -total, and none with one above -2 total.
+        largest = np.maximum.reduceat(np.abs(finite), space.starts[:-1], axis=1)
+        total = float(largest.sum(axis=1).max()) + 1.0
+        finite[:, space.labels :][tuples] = -3.0 * total
+        found["floor"] = -1.5 * total
+    return found | {"scores": readonly(finite)}
+
+
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
     """Scores of shape (m, parts), as kernels take them."""
     if not isinstance(space, Space):
         raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
-        scores = np.asarray(given)
+        scores = given if isinstance(given, np.ndarray) else _read(space, given)
         if scores.dtype != np.float64:
             if np.iscomplexobj(scores):
                 raise TypeError
             scores = scores.astype(np.float64)
+    except RoteError:
+        raise
     except (TypeError, ValueError):
         raise ScoreError(
             f"scores are an array of real numbers, one row per input; got {given!r:.80}"
         ) from None
     if scores.ndim == 1:
         scores = scores[None, :]
+    if scores.ndim == 2:
+        scores = space.penalized(scores)
     if scores.ndim != 2 or scores.shape[1] != space.parts:
         raise ScoreError(
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
             f"got {np.shape(given)}"
         )
     return readonly(scores)
+
+
+def _read(space: Space, given: Any) -> AnyArray:
+    """The scores of a list or a tensor, or of a table whose columns are "variable=label"."""
+    from rote.io.tables import as_array, check_names, columns_of, numbers
+
+    table = columns_of(given)
+    if table is None:
+        return as_array(given)
+    names = [
+        f"{variable.name}={label}" for variable in space.variables for label in variable.labels
+    ]
+    check_names(table, names)
+    own = numbers(table, names)
+    return np.pad(own, ((0, 0), (0, space.parts - own.shape[1])))  # 0 for factors
 
 
 def _rows_at(index: Index, count: int) -> IntArray:

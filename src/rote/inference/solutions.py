@@ -107,7 +107,13 @@ class Solutions:
 
         Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
         """
-        value = problem.value(labels)
+        value = problem.above_floor(problem.value(labels))
+        if problem.floor > -np.inf:
+            forbidden = value == -np.inf  # with a label tuple whose score was
+            labels = np.where(forbidden[:, None], -1, labels)
+            if status is not None:  # what was proved optimal is proved not to be there
+                dropped = forbidden & (status <= Status.FEASIBLE)
+                status = np.where(dropped, status + Status.INFEASIBLE, status)
         missing = not all_finite(value)
         if status is None:
             status = np.zeros(len(labels), dtype=np.int64)  # OPTIMAL

@@ -175,7 +175,7 @@ def prepare(
     if lazy:
         read = LazyVectors(task, builder, lambda xs: prepare(task, xs, layout=layout).vectors)
     count = 0
-    for number, (x, y) in enumerate(_pairs(xs, ys)):
+    for number, (x, y) in enumerate(pairs_of(xs, ys)):
         try:
             frame = task.frame(x)
             if id(frame) not in seen:
@@ -214,7 +214,7 @@ def check_many(what: str, given: object) -> None:
         )
 
 
-def _pairs(xs: Iterable[Any], ys: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+def pairs_of(xs: Iterable[Any], ys: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
     """Inputs with their outputs, of which there are as many."""
     if ys is None:
         yield from ((x, None) for x in xs)
@@ -287,7 +287,7 @@ def _sample_weight(given: AnyArray | None, count: int) -> FloatArray:
 
 
 def _gold(task: Task[Any, Any], x: Any, y: Any, frame: Frame) -> Sequence[int]:
-    given, expected = task.encode(x, y), len(frame.space.variables)
+    given, expected = task.encode(x, y), frame.space.own
     if given is None:
         raise LabelError(
             f"a task's encode(x, y) gives the positions of {expected} labels, one per variable; "

@@ -11,9 +11,17 @@ from rote.tasks.external_scores import (
     learn_mixture,
     scores_from,
 )
+from rote.tasks.extraction import (
+    EntityCandidate,
+    Extraction,
+    ExtractionSchema,
+    RelationCandidate,
+    RelationType,
+)
 from rote.tasks.graphs import Graph, GraphLabelling, drop_unlabelled, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
+from rote.tasks.sequences import label_sequences
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task, WithoutRules
 
@@ -22,10 +30,13 @@ __all__ = [
     "Coreference",
     "CustomFeature",
     "Document",
+    "EntityCandidate",
     "EntityRelation",
     "EntityRelationOutput",
     "Examples",
     "ExternalScores",
+    "Extraction",
+    "ExtractionSchema",
     "Frame",
     "Graph",
     "GraphLabelling",
@@ -34,6 +45,8 @@ __all__ = [
     "MultiLabel",
     "Multiclass",
     "ParsedSentence",
+    "RelationCandidate",
+    "RelationType",
     "Scores",
     "Slot",
     "Tagging",
@@ -44,6 +57,7 @@ __all__ = [
     "drop_unlabelled",
     "external_scores_of",
     "grid",
+    "label_sequences",
     "learn_mixture",
     "register",
     "scores_from",

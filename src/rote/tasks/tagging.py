@@ -1,16 +1,17 @@
 """Tagging: one label per token of a sequence, with label pairs, triples, … and any rules.
 
-An input is a sequence of tokens; an output is as many labels. The vectors of an input come from
-templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
-whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
-has a global feature, which is not written out as a table: greedy search can look at four neighbours
-at once.
+An input is a sequence of tokens, which are values in the order of the columns or dicts with their
+names, or a DataFrame with a row for each token; an output is as many labels. The vectors of an
+input come from templates (`rote.features.Templates`) over tokens with named columns, or from a
+function of the whole input, which may return arrays. A factor over k neighbours has one weight per
+label tuple. So has a global feature, which is not written out as a table: greedy search can look at
+four neighbours at once.
 
 In a file of columns there is one token per line, its cells apart by tabs if the first row has a
 tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
 model is at hand, it may be left out. Outputs are the same lines with the predicted label as the
-last column. In JSON, a
-token is a list with a text for every column, or a text where there is one.
+last column. In JSON, a token is a list with a text for every column, or an object with their names
+where a model is at hand, or a text where there is one column.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templa
 from rote.io.shapes import shown
 from rote.io.text import line_error
 from rote.settings import FLAG, LIST, Checked, Setting, whole
-from rote.space import Space, SpaceBuilder, Variable, any_of, template
+from rote.space import Space, SpaceBuilder, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
 from rote.space.rule_text import Rules, Vocabulary
@@ -40,6 +41,7 @@ from rote.tasks.adapter import (
     labels_in,
     register,
 )
+from rote.tasks.encodings import Encoding, check_encoding, require_encoding
 from rote.tasks.show import explained
 from rote.tasks.task import Frame, Slot, positions
 from rote.viz import Picture, picture_of_tagging
@@ -103,8 +105,8 @@ class Tagging(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.bio:
-            check_bio(self.labels)
-        _vocabulary(self.labels).check(self.rules)
+            check_encoding(self.labels, "BIO", "bio")
+        token_vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
@@ -122,7 +124,7 @@ class Tagging(Checked):
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):
             raise LabelError(f"an output has one label per token; got {len(y)} for {len(x)} tokens")
-        return positions(self.labels, y)
+        return positions(self.labels, y, unknown=True)
 
     def decode(self, x: Sequence[Any], labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.labels[label] for label in labels)
@@ -132,9 +134,9 @@ class Tagging(Checked):
 def _frame(
     length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
 ) -> Frame:
-    space: Space = _space(length, labels, order, bio, rules)
+    space: Space = tokens_space(length, labels, order, "BIO" if bio else None, rules)
     slots = [_slot("label", t) for t in range(length)]
-    slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
+    slots += [_slot(f"{len(factor.variables)} labels") for factor in space.own_factors]
     global_features = tuple(
         tuples_along(f"{span} labels", length, span, len(labels))
         for span in range(order + 2, wide + 1)
@@ -146,63 +148,28 @@ _slot = lru_cache(maxsize=4096)(Slot)  # frames of different lengths share their
 
 
 @template
-def _space(
+def tokens_space(
     builder: SpaceBuilder,
     length: int,
     labels: tuple[str, ...],
     order: int,
-    bio: bool,
+    encoding: Encoding | None,
     rules: Rules | None,
 ) -> None:
+    """The labels of so many tokens, with factors over neighbours, an encoding and other rules."""
     tokens = [builder.variable(str(t), labels) for t in range(length)]
     for span in range(2, order + 2):
         for first in range(length - span + 1):
             builder.factor(*tokens[first : first + span])
-    if bio:
-        require_bio(builder, tokens)
+    if encoding is not None:
+        require_encoding(builder, tokens, encoding)
     places = {KIND: {(t,): token for t, token in enumerate(tokens)}}
-    _vocabulary(labels).require(builder, rules, tokens, places)
+    token_vocabulary(labels).require(builder, rules, tokens, places)
 
 
-def _vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+def token_vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+    """What rules may say of tokens."""
     return Vocabulary({KIND: (1, labels)})
-
-
-def check_bio(labels: Sequence[str]) -> None:
-    """Refuse labels that are not spelled as `require_bio` reads them: it would require nothing.
-
-    And labels I-X without B-X, which it would forbid everywhere.
-
-    Where spans have one token each, there are labels B-X and no I-X, and nothing is to be required.
-    """
-    if not any(label.startswith(("B-", "I-")) for label in labels):
-        raise SettingError(
-            "with bio, labels I-X may follow only B-X and I-X, and there are no labels of either "
-            f"spelling; got {', '.join(labels):.80}; spell labels so, or leave bio out"
-        )
-    unopened = [a for a in labels if a.startswith("I-") and f"B-{a[2:]}" not in labels]
-    if unopened:
-        missing = ", ".join(f"B-{label[2:]}" for label in unopened)
-        raise SettingError(
-            "with bio, labels I-X may follow only B-X and I-X, and nothing opens "
-            f"{', '.join(unopened):.80}, so that no output could have it; add {missing:.80} to the "
-            "labels, or leave bio out"
-        )
-
-
-def require_bio(builder: SpaceBuilder, tokens: Sequence[Variable]) -> None:
-    """Rules that let I-X follow only B-X and I-X."""
-    for t, token in enumerate(tokens):
-        for label in token.labels:
-            if not label.startswith("I-"):
-                continue
-            kind = label.removeprefix("I-")
-            openers = [a for a in (f"B-{kind}", label) if a in token.labels]
-            if t == 0:
-                builder.require(~token[label], f"no {label} at the start")
-            else:
-                before = any_of([tokens[t - 1][a] for a in openers])
-                builder.require(token[label] >> before, f"{label} at {t} goes on")
 
 
 def default_templates(columns: Sequence[str]) -> tuple[str, ...]:
@@ -223,8 +190,10 @@ def words_of(task: Any, x: Sequence[Any]) -> list[str]:
     The word is the column of that name where templates name columns, else the first column.
     """
     column = 0
-    if isinstance(task.features, Templates) and "word" in task.features.columns:
-        column = task.features.columns.index("word")
+    if isinstance(task.features, Templates):
+        x = task.features.tokens(x)
+        if "word" in task.features.columns:
+            column = task.features.columns.index("word")
     return [_word(token, column, t) for t, token in enumerate(x)]
 
 
@@ -329,6 +298,8 @@ def _tokens(task: Tagging | None, value: Any) -> tuple[tuple[str, ...], ...]:
 
 def _token(place: int, row: Any, columns: Sequence[str]) -> tuple[str, ...]:
     cells = [row] if isinstance(row, str) else row
+    if isinstance(row, dict) and all(name in row for name in columns):
+        cells = [row[name] for name in columns]
     fits = isinstance(cells, list) and len(cells) == len(columns)
     if not fits or not all(isinstance(cell, str) and cell for cell in cells):
         raise DataError(
@@ -375,9 +346,10 @@ def _show(
 
 def _measure(task: Tagging, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
     """Tokens and sequences; chunks if all labels are B-X, I-X and O."""
-    from rote.metrics.labels import exact_match, token_accuracy
+    from rote.metrics.labels import exact_match, known_only, token_accuracy
     from rote.metrics.spans import OUTSIDE, chunk_f1
 
+    gold, found = known_only(gold, found, task.labels)
     numbers = {
         "token accuracy": token_accuracy(gold, found),
         "exact match": exact_match(gold, found),

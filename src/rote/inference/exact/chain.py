@@ -65,7 +65,9 @@ class Chain(Planned):
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
-        return chain_max_marginals(Problem.of(space, problem).questions, self.required(space))
+        problem = Problem.of(space, problem)
+        values = chain_max_marginals(problem.questions, self.required(space))
+        return problem.above_floor(values)
 
     @property
     def _most(self) -> int:

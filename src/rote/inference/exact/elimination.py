@@ -50,5 +50,6 @@ class Elimination(Planned):
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
-        plan: Plan = self.required(space)
-        return max_marginals(Problem.of(space, problem).questions, space.labels, plan.steps)
+        problem, plan = Problem.of(space, problem), self.required(space)
+        values = max_marginals(problem.questions, space.labels, plan.steps)
+        return problem.above_floor(values)

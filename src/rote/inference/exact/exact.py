@@ -69,7 +69,9 @@ class Exact(Engine):
         space = problem.space
         if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
             presolved = Presolved.of(problem, graph_of_rules(space))
-            return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            if space.factors:
+                return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            return presolved.answers(lambda rest: self._search(rest, NO_CONTEXT), anew=True)
         return self._compiled(problem, context)
 
     def _compiled(self, problem: Problem, context: Context) -> Solutions:

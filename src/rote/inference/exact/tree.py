@@ -44,7 +44,8 @@ class Tree(Planned):
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
-        return tree_max_marginals(Problem.of(space, problem).questions, self.required(space))
+        problem = Problem.of(space, problem)
+        return problem.above_floor(tree_max_marginals(problem.questions, self.required(space)))
 
 
 def _plan(space: Space) -> ForestPlan | Refusal:

@@ -82,12 +82,13 @@ class Batch:
             if self.incumbents is None:
                 self.incumbents = np.full_like(self.labels, -1)
             self.incumbents[rows] = proofs.labels
-        hit = np.flatnonzero(proofs.taken)
-        if not len(hit):
+        if not proofs.taken.any():
             return 0
+        value = asked.cache.space.known_value(asked.problem.scores, proofs.labels)
+        hit = np.flatnonzero(proofs.taken & (value >= asked.problem.floor))
         where, used = rows[hit], proofs.entries[hit]
         bound, epsilon, gap = proofs.bound[hit], asked.epsilon[hit], np.zeros(len(hit))
-        value = asked.cache.space.known_value(asked.problem.scores, proofs.labels)[hit]
+        value = value[hit]
         sure = (proofs.margin > asked.problem.ties)[hit] | (epsilon == 0)
         if isinstance(certificate, EqualScores | Algorithm1):
             gap = asked.cache.gaps[used]
