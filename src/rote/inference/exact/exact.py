@@ -25,6 +25,7 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.exact.branch import BranchAndBound, restarts
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
+from rote.inference.exact.hardness import is_hard
 from rote.inference.exact.independent import Independent, argmax_presolve
 from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
 from rote.inference.exact.message_passing import MessagePassing
@@ -88,12 +89,13 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        route = route_of(space)
-        return route.messages or (route.searches and restarts(space))
+        if is_hard(space):
+            return route_of(space).searches and restarts(space)
+        return not _is_made_of_rules(space) and route_of(space).messages
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
-        return _is_made_of_rules(space) or not route_of(space).messages
+        return not self.warm_starts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = route_of(space).one_pass

@@ -14,10 +14,10 @@ from rote.inference import BranchAndBound, Exact, FoundBy, Status, clamp
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact import exact
 from rote.inference.exact.branch import restarts
+from rote.inference.exact.hardness import LONG_SEARCH, memory_of
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.amortized import engine as amortized_engine
 from rote.inference.wrappers.amortized.warm_starts import Start, WarmStarts
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems
@@ -218,9 +218,9 @@ def test_scores_that_change_are_kept_once_they_stay(space):
 
 @pytest.fixture
 def searching(monkeypatch):
-    """`Exact` searches every space, whatever it takes is long, and to start from it pays."""
+    """`Exact` searches every space, all are hard, and to start from an answer pays."""
     monkeypatch.setattr(exact, "route_of", lambda _: exact.Route(None, False, None, False, False))
-    monkeypatch.setattr(amortized_engine, "LONG", -1.0)
+    monkeypatch.setattr(exact, "is_hard", lambda _: True)
     monkeypatch.setattr(WarmStarts, "pays", True)
 
 
@@ -266,12 +266,15 @@ def test_starts_are_given_while_they_save_time(space):
     for _ in range(10):
         cache.note([some], 1.5)
     assert not cache.pays
-    engine = Amortized(Exact())
+    engine = Amortized(Started())
     engine._state.caches._caches[(WarmStarts, space)] = cache
-    assert not engine._state.caches.has_starts(space)
+    assert not engine._state.caches.start_pays(space)
+    for _ in range(2):
+        engine.solve(space, drawn(space), Context(keys=[1, 2, 3]))
+    assert engine.counters.warm + engine.counters.reused == 0
 
 
-def test_what_a_quick_engine_takes_long_for_is_remembered_and_shared(searching, space, tmp_path):
+def test_answers_to_hard_questions_are_remembered_and_shared(searching, space, tmp_path):
     store = SqliteStore(tmp_path / "store.sqlite")
     one, other = (Amortized(Exact(), store) for _ in range(2))
     scores = drawn(space, 2)
@@ -279,13 +282,35 @@ def test_what_a_quick_engine_takes_long_for_is_remembered_and_shared(searching, 
         asked, named = scores * (1 + 0.01 * step), Context(keys=[1, 2])
         same(one.solve(space, asked, named), Exact().solve(space, asked))
     assert (one.counters.cold, one.counters.warm) == (2, 4)
-    other.solve(space, drawn(space, 1, 7))  # it looks there once it has solved something long
     asked = 1.02 * scores
     same(other.solve(space, asked), Exact().solve(space, asked))
-    assert (other.counters.cold, other.counters.reused) == (1, 2)
+    assert (other.counters.cold, other.counters.reused) == (0, 2)
     ((log, _),) = store.info().items()
     blobs = store.read(log)[0]
     store.append(log, [b"", blobs[0][:-8], blobs[0][::-1], bytes(len(blobs[0])), b"\x7f" * 999])
     for step in range(3):
         asked = drawn(space, 2, step)
         same(other.solve(space, asked), Exact().solve(space, asked))
+
+
+def test_a_space_is_hard_once_its_search_was_long(monkeypatch):
+    builder = SpaceBuilder()
+    x = [builder.variable(f"x{j}", "abc") for j in range(5)]
+    builder.factor(*x[:3])
+    builder.factor(*x[2:])
+    space = builder.build()
+    monkeypatch.setattr(exact, "route_of", lambda _: exact.Route(None, False, None, False, False))
+    engine = Amortized(Exact())
+    scores = drawn(space, 1)
+
+    def counts(step):
+        asked = scores * (1 + 0.01 * step)
+        same(engine.solve(space, asked, Context(keys=["x"])), Exact().solve(space, asked))
+        return engine.counters.cold, engine.counters.warm
+
+    assert counts(0) == (1, 0)
+    assert counts(1) == (2, 0)
+    memory_of(space).note(LONG_SEARCH, 0.0)
+    assert counts(2) == (3, 0)  # its answer is the first that is remembered
+    assert counts(3) == (3, 1)
+    memory_of(space).note(0, 0.0)

@@ -4,8 +4,7 @@ A question that has a name (`Context.keys`) has one start, which its next answer
 One without a name starts from the output that is best for its scores, of those that came last, and
 leaves a start of its own.
 
-Where an engine is quick as a rule, only what took it long is remembered, and starts are given as
-long as questions with one take less time than those without.
+Starts without duals are given as long as questions with one take less time than those without.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
 LATEST = 64  # starts among which that of a question without a name is looked for
-LONG = 0.01  # seconds; remembering what took as long costs nothing to speak of
 NONE = readonly(np.empty(0, dtype=np.int64))
 SOME = 32  # scores
 TINY = float(np.finfo(np.float64).tiny)
@@ -81,15 +79,18 @@ class WarmStarts(Shared):
 
     @property
     def pays(self) -> bool:
-        """Whether questions with a start take less time, as far as is known."""
+        """Whether questions with a start take less time, as far as is known.
+
+        Of starts with duals this is not asked: those who take them are known to gain.
+        """
         return self.warm is None or self.cold is None or self.warm < self.cold
 
     def note(self, starts: Sequence[Start | None], seconds: float) -> None:
         """Note how long an engine took for questions with these starts."""
-        each, cold = seconds / len(starts), starts.count(None)
-        if cold == len(starts):
+        each = seconds / len(starts)
+        if all(start is None for start in starts):
             self.cold = each if self.cold is None else self.cold + WEIGHT * (each - self.cold)
-        elif not cold:
+        elif all(start is not None and start.duals is None for start in starts):
             self.warm = each if self.warm is None else self.warm + WEIGHT * (each - self.warm)
 
     def fetch(self) -> None:
