@@ -23,6 +23,8 @@ from rote.tasks.encodings import Encoding, check_encoding, encoded_spans
 from rote.tasks.tagging import token_vocabulary, tokens_space
 from rote.types import FloatArray, IntArray, offsets_from_counts, readonly
 
+__all__ = ["RuledTokens"]
+
 IGNORED = -100
 Aggregation: TypeAlias = Literal["simple", "first", "average", "max"]
 
