@@ -2,11 +2,11 @@
 
 The same `JointProblem`s (`benchmarks.extraction_cases`) go to GLiNER2's `GreedyOptimizer` and
 `BeamOptimizer` with 16 and 32, to OR-Tools' CP-SAT on a model written by hand, and to rote's
-`ExactOptimizer`, in turns of some problems each. What is timed is the way from the problem to GLiNER2's solution object,
-in processor time, that of child processes included. Values are what a solution's candidates add up
-to. Where the schema has symmetric and inverse relations ("linked"), GLiNER2 finds most solutions
-not allowed, its own included, and returns none; rote and CP-SAT count what comes with a relation
-as `rote.adapters.gliner2` says.
+`ExactOptimizer`, in turns of some problems each. What is timed is the way from the problem to
+GLiNER2's solution object, in processor time, that of child processes included. Values are what a
+solution's candidates add up to. Where the schema has symmetric and inverse relations ("linked"),
+GLiNER2 finds that most solutions are not allowed, its own included, and returns none; rote and
+CP-SAT count what comes with a relation as `rote.adapters.gliner2` says.
 
     python -m benchmarks.extraction [--repeats N] [--case CASE] [--json FILE]
 """
