@@ -111,7 +111,7 @@ def consider(graph: Graph, theta: Floats, room: Incumbent, value: float) -> floa
 
 
 def collect(graph: Graph, ascent: Ascent, losses: OutFloats) -> None:
-    """A sweep forwards; what each label loses when its variable has collected from all its tables."""
+    """A sweep forwards; what each label loses when its variable has collected all it can."""
     theta: OutFloats = ascent.theta
     marginals: OutFloats = ascent.marginals
     ptr: Ints = graph.tables.ptr
@@ -250,9 +250,7 @@ def branch_from(
                 room.trial[j] = label if 0 <= label < graph.sizes[j] else 0
             tie = questions.ties[i]
             value = consider(graph, ascent.theta, room, -inf)
-            value, bound, runner = restart(
-                graph, ascent, node, parts, room, value, tie, node_limit
-            )
+            value, bound, runner = restart(graph, ascent, node, parts, room, value, tie, node_limit)
             bounds[i] = bound + rest
             completed[i] = bound <= value
             if value > -inf:
