@@ -65,11 +65,12 @@ def answer_at_once(rows: Rows, scores: FloatArray) -> IntArray | None:
     For a question that is asked once, of yes/no variables with nothing but scores of labels. The
     same answer as that of a space with these rows, which is never made.
     """
-    ties = checked_ties(scores[None], NO_INFINITY)
+    alone = scores[None]
+    ties = checked_ties(alone, NO_INFINITY)
     sizes = np.full(len(scores) // 2, 2, dtype=np.int64)
     offsets = np.arange(0, len(scores) + 1, 2)
     graph = linked(sizes, offsets, ZERO, NONE, NONE, offsets[-1:], NO_SCORES, sparse(rows))
-    found = presolve(Questions(scores[None], NONE_CLOSED, ties), graph, len(scores))
+    found = presolve(Questions(alone, NONE_CLOSED, ties), graph, len(scores))
     return searched(graph, scores, len(scores), ties, *(each[0] for each in found))
 
 
