@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote import Exact, SpaceBuilder, all_different, all_of, at_most, clamp, explain
+from rote import Exact, SpaceBuilder, all_different, all_of, at_most, clamp, explain, rule_report
 from rote.engines import RGS, Amortized, Exhaustive
 from rote.errors import LabelError, NoSolution, ScoreError, SettingError
 from rote.inference.minimal_sets import Clause, minimal_conflict, run, smallest_sets
@@ -306,3 +306,26 @@ best without: x or y is a; b needs b (worth 8)
     assert str(why) == expected
     assert why._repr_html_().startswith("<svg")
     assert why.show().title == "Why not x = b"
+
+
+def test_soft_rules_are_part_of_the_cost_and_are_never_left_out():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.prefer(at_most(2, [x["b"], y["b"], z["b"]]), 2.0, "two at most")
+    builder.prefer(z["a"], 0.25, "z is a")
+    builder.require(~(x["b"] & y["b"]), "not x and y")
+    builder.require(~(y["b"] & z["b"]), "not y and z")
+    space = builder.build()
+    scores = space.scores({"x": {"b": 1.0}, "y": {"b": 1.5}, "z": {"b": 1.0}})
+    why = explain(space, scores, {"y": "b"})
+    assert (why.answer, why.value) == ({"x": "b", "y": "a", "z": "b"}, 1.75)
+    assert (why.instead, why.cost) == ({"x": "a", "y": "b", "z": "a"}, 0.25)
+    assert why.value_without_rules == 2.5  # all three are worth 1.25
+    broken = [rule.name for rule in why.broken]
+    assert broken == ["not x and y", "not y and z", "two at most: broken, costs 2"]
+    assert why.conflicts == (("not x and y", "not y and z"),)
+    found = [(each.rules, each.value) for each in why.relaxations]
+    assert found == [(("not x and y",), 2.5), (("not y and z",), 2.25)]
+    report = rule_report(space, [scores, scores], [[1, 0, 1], [1, 1, 0]])
+    assert [each.rules for each in report.rules] == [("not x and y",), ("not y and z",)]
+    assert (report.accuracy.first, report.accuracy.second) == (4 / 6, 4 / 6)

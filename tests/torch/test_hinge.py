@@ -1,5 +1,7 @@
 """The structured hinge, against enumeration, finite differences and one structure at a time."""
 
+from __future__ import annotations
+
 import itertools
 
 import numpy as np
@@ -109,6 +111,7 @@ def test_the_loss_is_the_largest_violation_of_all_outputs(loss, engine, space, s
 
 @pytest.mark.parametrize("loss", [Hamming(), Hamming({"b": 3.0})], ids=["Hamming", "weighed"])
 @given(space=spaces(least=1, most=4), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
 def test_with_unknown_gold_the_loss_is_above_the_best_completion(loss, space, seed):
     rng = np.random.default_rng(seed)
     if not Judge(space).feasible:
