@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rote.errors import SolverError
-from rote.inference.problem import TIE, TOO_LARGE, Context, LazyProblem, Problem, WarmStart
+from rote.inference.problem import TIE, TOO_LARGE, Context, LazyProblem, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.kernels.constants import NEAR, WIDE
 from rote.kernels.outputs import first_too_coarse
@@ -159,7 +159,7 @@ def _largest_that_counts(losses: FloatArray, caps: FloatArray) -> FloatArray:
 
 
 def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
-    """Inputs as losses up to a cap, larger ones twice as large; a cap of -inf leaves it as it is."""
+    """Inputs as losses up to a cap, larger ones far beyond; a cap of -inf leaves one as it is."""
     changed = caps > -np.inf
     rows = np.flatnonzero(changed)
     losses, best = _losses(problem.rows(rows))
@@ -183,7 +183,9 @@ def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
     warm = context.warm
     if warm is not None and warm.duals is not None:
         context = replace(context, warm=warm._replace(duals=warm.duals.scaled(scale)))
-    asked = problem.changed(scores=readonly(scores), ties=readonly(ties), is_asked=True, floor=floor)
+    asked = problem.changed(
+        scores=readonly(scores), ties=readonly(ties), is_asked=True, floor=floor
+    )
     return _Asked(asked, context, scale, offset)
 
 

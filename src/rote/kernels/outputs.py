@@ -224,7 +224,7 @@ def spread_of(questions: Questions, i: Int, layout: Layout) -> tuple[float, floa
         if top >= least:
             best += top
             widest = max(widest, top - least)
-            size = max(size, max(top, -least))
+            size = max(size, top, -least)
     return best, widest, size
 
 
@@ -232,7 +232,7 @@ def drowns(layout: Layout, widest: float, size: float) -> bool:
     """Whether scores of such a size blur losses, or losses are larger than engines take."""
     slots = layout.sizes.shape[0] + layout.scope_ptr.shape[0] - 1
     beside = max(16.0, BESIDE / max(1, slots))
-    return widest > MOST or (size > beside * widest and widest > 0)
+    return widest * slots > MOST or (size > beside * widest and widest > 0)
 
 
 def has_near_labels(questions: Questions, i: Int, layout: Layout, near: float) -> bool:
@@ -254,9 +254,7 @@ def has_near_labels(questions: Questions, i: Int, layout: Layout, near: float) -
     return False
 
 
-def is_too_coarse(
-    questions: Questions, i: Int, layout: Layout, widest: float, lost: float
-) -> bool:
+def is_too_coarse(questions: Questions, i: Int, layout: Layout, widest: float, lost: float) -> bool:
     """Whether losses up to the widest are too large to compare outputs with one that lost this.
 
     Where nothing is lost, all others lose at least what the nearest label does.

@@ -63,9 +63,7 @@ class _Writer:
             case _:
                 raise NotImplementedError
 
-    def table(
-        self, over: list[int], sizes: list[int], allowed: Iterable[tuple[int, ...]]
-    ) -> int:
+    def table(self, over: list[int], sizes: list[int], allowed: Iterable[tuple[int, ...]]) -> int:
         if np.prod(np.array(sizes, dtype=np.float64)) > MAX_TABLE:
             raise NotImplementedError
         table = np.zeros(sizes, dtype=np.bool_)
