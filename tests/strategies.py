@@ -32,7 +32,7 @@ from rote.space import (
     network,
     one_of,
 )
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Tuples
+from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
 
 # -- the judge ----------------------------------------------------------------------------
 
@@ -55,7 +55,21 @@ def holds(rule, labels) -> bool:
         total = sum(coefficient for coefficient, term in rule.terms if holds(term, labels))
         above = rule.lower is None or total >= rule.lower
         return above and (rule.upper is None or total <= rule.upper)
+    if isinstance(rule, LinearRows):
+        return all(_row_holds(rule, r, labels) for r in range(len(rule.lower)))
     raise AssertionError(f"the judge does not know {type(rule).__name__}; teach it")
+
+
+def _row_holds(rows, r, labels) -> bool:
+    total = 0
+    for k in range(rows.ptr[r], rows.ptr[r + 1]):
+        first = 0
+        for variable in rows.known:
+            at = int(rows.column[k]) - first
+            if 0 <= at < len(variable.labels) and labels[variable.index] == at:
+                total += int(rows.coefficient[k])
+            first += len(variable.labels)
+    return rows.lower[r] <= total <= rows.upper[r]
 
 
 def known_value(space: Space, scores, labels) -> float:
@@ -255,6 +269,35 @@ def _join(builder: SpaceBuilder, scopes) -> None:
             builder.factor(*scope)
 
 
+def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variables) -> None:
+    """Implications and counts in bulk to the one builder, one by one to the other."""
+    labels = [variable[label] for variable in variables for label in variable.labels]
+    pairs = [[_pick(draw, labels), _pick(draw, labels)] for _ in range(draw(st.integers(0, 3)))]
+    builder.require_implications(*([pair[k] for pair in pairs] for k in (0, 1)), name="implied")
+    groups = [_some(draw, labels, 4) for _ in range(draw(st.integers(0, 2)))]
+    if groups and draw(st.booleans()):
+        groups[0].append(groups[0][0])  # which counts twice
+    low, high = ([draw(st.integers(0, 1)) + k for _ in groups] for k in (0, 1))
+    sides = draw(st.integers(0, 2))
+    lower = None if sides == 0 else np.array(low, np.int64)
+    upper = None if sides == 1 else np.array(high, np.int64)
+    builder.require_counts(groups, at_least=lower, at_most=upper, name="counted")
+    if other is None:
+        return
+    own = {variable.name: variable for variable in other.build().variables}
+
+    def same(rule):
+        return Is(own[rule.variable.name], rule.label)
+
+    for first, then in pairs:
+        other.require(same(first) >> same(then))
+    for group, least, most in zip(groups, low, high, strict=True):
+        if lower is not None:
+            other.require(at_least(least, map(same, group)))
+        if upper is not None:
+            other.require(at_most(most, map(same, group)))
+
+
 @st.composite
 def spaces(draw, least: int = 0, most: int = 5, max_rules: int = 3, depth: int = 3) -> Space:
     """Variables of mixed sizes, factors of two to five variables in any order, nested rules."""
@@ -266,6 +309,8 @@ def spaces(draw, least: int = 0, most: int = 5, max_rules: int = 3, depth: int =
     if variables:
         for k in range(draw(st.integers(0, max_rules))):
             builder.require(_rule(draw, variables, depth), f"rule {k}")
+        if max_rules and draw(st.integers(0, 3)) == 0:
+            said_twice(draw, builder, None, variables)
     return builder.build()
 
 

@@ -61,7 +61,7 @@ ROOMS = [
     {"model"},
     {"learning"},
     {"engines", "learners", "losses", "sklearn", "stores"},
-    {"torch", "serve"},
+    {"torch", "serve", "adapters"},
     {"cli"},
 ]
 

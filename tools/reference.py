@@ -28,6 +28,9 @@ PROMISED = (
     "rote.types",
     "rote.sklearn",
     "rote.torch",
+    "rote.adapters.huggingface",
+    "rote.adapters.llm",
+    "rote.adapters.spacy",
     "rote.serve",
 )
 

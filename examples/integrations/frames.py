@@ -14,6 +14,6 @@ scores = np.random.default_rng(0).normal(size=(len(sentence), len(LABELS)))  # o
 tokens = pd.DataFrame(scores, columns=LABELS).assign(sentence=sentence)
 for frame in (tokens, pl.DataFrame(tokens)):
     start = process_time()
-    tags = label_sequences(frame, LABELS, group="sentence", bio=True)
+    tags = label_sequences(frame, LABELS, group="sentence", encoding="BIO")
     milliseconds = (process_time() - start) * 1000 / 10_000
     print(f"{type(tags).__module__}: {len(tags)} tokens, {milliseconds:.3f} ms a sentence")

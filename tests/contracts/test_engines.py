@@ -289,7 +289,7 @@ def check_shape(solutions: Solutions, space, m: int) -> None:
 
 def check_conflict(space, names) -> None:
     """The rules named conflict, and without any one of them the others do not."""
-    named = [rule for rule in space.rules if rule.name in names]
+    named = [rule for rule in space.each_rule if rule.name in names]
     assert len(named) == len(names) == len(set(names)) > 0
     assert not Judge(type(space)(space.variables, (), tuple(named))).feasible
     for one in named:

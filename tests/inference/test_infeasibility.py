@@ -41,7 +41,7 @@ def check_conflict(space):
         rest = tuple(rule for rule in conflict if rule is not one)
         assert Judge(Space(space.variables, (), rest)).feasible
     # In the order in which they were required.
-    assert list(conflict) == [rule for rule in space.rules if rule in conflict]
+    assert list(conflict) == [rule for rule in space.each_rule if rule in conflict]
 
 
 def test_one_rule_may_conflict_with_itself():

@@ -130,7 +130,7 @@ def test_what_a_rule_prints_reads_back_as_the_same_rule(data):
 def test_the_set_of_nodes_is_closed_and_the_tests_know_all_of_it():
     nodes = {kind for kind in vars(language).values() if isinstance(kind, type)}
     known = {kind.__name__ for kind in nodes if issubclass(kind, Rule)} - {"Rule"}
-    assert known == {"Is", "Not", "And", "Or", "Implies", "Tuples", "Linear"}
+    assert known == {"Is", "Not", "And", "Or", "Implies", "Tuples", "Linear", "LinearRows"}
 
 
 @pytest.mark.parametrize(

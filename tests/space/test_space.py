@@ -115,7 +115,7 @@ def test_holds_is_that_every_rule_holds(space):
 @settings(max_examples=60)
 def test_broken_lists_the_rules_that_one_output_breaks(space):
     for labels in Judge(space).everything[:5]:
-        expected = tuple(named for named in space.rules if not holds(named.rule, labels))
+        expected = tuple(named for named in space.each_rule if not holds(named.rule, labels))
         assert space.broken(np.array(labels)) == expected
 
 

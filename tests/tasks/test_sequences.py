@@ -64,7 +64,7 @@ def named(tags):
 
 @pytest.mark.parametrize("rules", [None, ONE])
 def test_a_list_of_arrays_gives_a_list_of_labels(sentences, rules):
-    found = label_sequences(sentences, LABELS, bio=True, rules=rules)
+    found = label_sequences(sentences, LABELS, encoding="BIO", rules=rules)
     assert found == [named(best_of(one, rules is not None)) for one in sentences]
 
 
@@ -75,7 +75,7 @@ def test_padded_scores_give_positions_and_the_ignored_ones_are_left(sentences, k
         torch = pytest.importorskip("torch")
         dtype = torch.bfloat16 if kind == "bfloat16" else torch.float64
         tensor = torch.tensor(scores, dtype=dtype, requires_grad=True)
-        found = label_sequences(tensor, LABELS, bio=True, mask=torch.tensor(mask))
+        found = label_sequences(tensor, LABELS, encoding="BIO", mask=torch.tensor(mask))
         assert found.dtype == torch.int64
         scores, found = tensor.detach().double().numpy(), found.numpy()
     else:
@@ -84,7 +84,7 @@ def test_padded_scores_give_positions_and_the_ignored_ones_are_left(sentences, k
         if kind == "gold labels":  # of some tokens in the middle, the first of each word
             mask[2, 1] = mask[5, 3] = 0
             given = np.where(mask, 2, -100)
-        found = label_sequences(scores, LABELS, bio=True, mask=given)
+        found = label_sequences(scores, LABELS, encoding="BIO", mask=given)
     for tags, row, there in zip(found, scores, mask.astype(bool), strict=True):
         assert tags[there].tolist() == best_of(row[there])
         assert (tags[~there] == -100).all()
@@ -105,9 +105,11 @@ def test_a_table_gives_a_column_by_the_names_of_its_columns(sentences, table, fo
         frame = pytest.importorskip("pyarrow").table(frame.to_dict("list"))
     elif form == "list":
         tables = [pd.DataFrame(one, columns=list(LABELS))[::-1][::-1] for one in sentences]
-        assert label_sequences(tables, LABELS, bio=True) == [named(best_of(s)) for s in sentences]
+        assert label_sequences(tables, LABELS, encoding="BIO") == [
+            named(best_of(s)) for s in sentences
+        ]
         return
-    found = label_sequences(frame, LABELS, bio=True, **group)
+    found = label_sequences(frame, LABELS, encoding="BIO", **group)
     values = found.to_pylist() if form == "arrow" else found.to_list()
     assert values == expected.tolist()
     if form == "pandas":
@@ -117,7 +119,7 @@ def test_a_table_gives_a_column_by_the_names_of_its_columns(sentences, table, fo
 def test_a_sequence_without_an_output_gets_what_was_chosen(sentences, table):
     masked = [one.copy() for one in sentences]
     masked[2][:, 1:] = -np.inf  # nothing is left but O, and the rule wants one B-X
-    options = {"bio": True, "rules": ONE}
+    options = {"encoding": "BIO", "rules": ONE}
     expected = [named(best_of(one, rules=True)) for k, one in enumerate(masked) if k != 2]
     with pytest.raises(NoSolution, match=r"^input 2: infeasible"):
         label_sequences(masked, LABELS, **options)
@@ -164,14 +166,14 @@ def frame(columns=LABELS, groups=("a", "a"), dtype=float):
         (frame(["O", "B-X", "I-X", "O"]), {"group": "g"}, DataError, "two columns called 'O'"),
         (frame(dtype=str), {"group": "g"}, ScoreError, "'O' .* is not one of numbers"),
         (frame(groups=["a", None]), {"group": "g"}, DataError, "row 1 is of no group"),
-        ([], {"labels": ("O", "X")}, SettingError, "with bio, labels"),
+        ([], {"labels": ("O", "X")}, SettingError, "the encoding BIO is"),
         ([], {"on_infeasible": "stop"}, SettingError, "on_infeasible is one of"),
         ([], {"rules": 3}, SettingError, "rules is"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(scores, options, error, match):
     with pytest.raises(error, match=match) as raised:
-        label_sequences(scores, **{"labels": LABELS, "bio": True, **options})
+        label_sequences(scores, **{"labels": LABELS, "encoding": "BIO", **options})
     assert isinstance(raised.value, RoteError)
 
 

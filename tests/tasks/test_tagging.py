@@ -57,7 +57,10 @@ def test_bio_with_an_inside_that_nothing_opens_is_refused():
 
 @pytest.mark.parametrize("labels", [("NN", "VB"), ("X-B", "X-I", "O"), ("b-x", "i-x"), ()])
 def test_bio_with_labels_of_another_spelling_is_refused(labels):
-    with pytest.raises(SettingError, match=r"no labels of either .*; got .*; spell labels so"):
+    with pytest.raises(
+        SettingError,
+        match=r"none of the labels is spelled so; got .*; spell labels so, or leave bio",
+    ):
         Tagging(labels, WORDS, bio=True)
 
 

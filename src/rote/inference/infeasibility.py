@@ -52,5 +52,5 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
         first = explain([*kept, *second], bool(second), rules[:half])
         return [*first, *second]
 
-    needed = {id(rule) for rule in explain([], False, list(space.rules))}
-    return tuple(rule for rule in space.rules if id(rule) in needed)
+    needed = {id(rule) for rule in explain([], False, list(space.each_rule))}
+    return tuple(rule for rule in space.each_rule if id(rule) in needed)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from math import prod
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
 from rote.space.compiled import keep_recent
-from rote.space.language import Rule, Variable
+from rote.space.language import EXACT, Is, LinearRows, Rule, Variable, whole
 from rote.space.space import Factor, NamedRule, Space
+from rote.types import AnyArray, FloatArray, IntArray, joined, offsets_from_counts, readonly
 
 Shape = ParamSpec("Shape")
 Shared = TypeVar("Shared", Variable, Factor)
 
+Labels: TypeAlias = AnyArray | Sequence[Is] | Sequence[int]
+
+NO_YES = ("no", "yes")
+NO_LABELS = readonly(np.empty(0, dtype=np.int64))
 MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
@@ -41,6 +47,30 @@ class Pool:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Options(Sequence[Is]):
+    """Yes/no candidates, each a rule: it is taken. Made by `SpaceBuilder.options`.
+
+    Parameters
+    ----------
+    variables
+        A variable with the labels "no" and "yes" for each.
+    positions
+        Where "yes" of each stands among the labels of the space, for rules in bulk.
+    """
+
+    variables: tuple[Variable, ...]
+    positions: IntArray
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return Options(self.variables[i], self.positions[i])
+        return Is(self.variables[i], 1)
+
+
 class SpaceBuilder:
     """Collects variables, factors and rules, then builds a frozen `Space`.
 
@@ -61,6 +91,7 @@ class SpaceBuilder:
         self._pool = pool or Pool(shared=False)
         self._variables: list[Variable] = []
         self._names: set[str] = set()
+        self._starts = [0]  # of the labels of each variable; one more ends the last
         self._factors: list[Factor] = []
         self._scopes: set[tuple[int, ...]] = set()
         self._rules: list[NamedRule] = []
@@ -89,7 +120,46 @@ class SpaceBuilder:
         variable = pool.share(Variable, name, listed, len(self._variables), pool.owner)
         self._variables.append(variable)
         self._names.add(name)
+        self._starts.append(self._starts[-1] + len(listed))
         return variable
+
+    def option(self, name: str) -> Is:
+        """A yes/no candidate: the rule that it is taken.
+
+        It is the label "yes" of a new variable, whose other label is "no".
+
+        >>> builder = SpaceBuilder()
+        >>> wine, dessert = builder.option("wine"), builder.option("dessert")
+        >>> builder.require(dessert >> ~wine)
+        """
+        return Is(self.variable(name, NO_YES), 1)
+
+    def options(self, names: Iterable[str]) -> Options:
+        """Many yes/no candidates at once.
+
+        >>> builder = SpaceBuilder()
+        >>> cities = builder.options(["Bonn", "Berlin", "Paris"])
+        >>> builder.require(at_most(1, cities))
+        """
+        named = list(names)
+        wrong = [name for name in named if not isinstance(name, str)]
+        if wrong:
+            raise SpaceError(f"an option's name is a string, got {wrong[0]!r}")
+        if len(self._names.union(named)) < len(self._names) + len(named):
+            seen = set(self._names)
+            twice = next(name for name in named if name in seen or seen.add(name))
+            raise SpaceError(f"an option or variable is called {twice!r} already; names differ")
+        pool, first, start = self._pool, len(self._variables), self._starts[-1]
+        made = tuple(
+            [
+                pool.share(Variable, name, NO_YES, j, pool.owner)
+                for j, name in enumerate(named, first)
+            ]
+        )
+        self._variables += made
+        self._names.update(named)
+        self._starts += range(start + 2, start + 2 * len(made) + 1, 2)
+        return Options(made, readonly(np.arange(start + 1, self._starts[-1], 2)))
 
     def factor(self, *variables: Variable, name: str | None = None) -> Factor:
         """Scores for every joint labelling of two or more variables."""
@@ -139,9 +209,144 @@ class SpaceBuilder:
         elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
             raise InfeasibleSpace([named.name])
 
+    def require_implications(self, first: Labels, then: Labels, name: str | None = None) -> None:
+        """Where an output has the label ``first[i]``, it has ``then[i]``, for every i.
+
+        Parameters
+        ----------
+        first, then
+            Labels, by their positions among the labels of the space as `Options.positions` has
+            them, or rules such as x["a"] and options.
+        name
+            What errors call these rules, each with its number behind.
+
+        >>> builder = SpaceBuilder()
+        >>> towns, trips = builder.options(["Bonn", "Paris"]), builder.options(["there", "back"])
+        >>> builder.require_implications(trips.positions, towns.positions[[1, 0]])
+        >>> builder.build().satisfied([[0, 1, 1, 0], [0, 1, 0, 1]])
+        array([ True, False])
+        """
+        pairs = [self._positions(each) for each in (first, then)]
+        if pairs[0].shape != pairs[1].shape:
+            raise RuleError(
+                f"an implication is from one label to another one; got {len(pairs[0])} labels and "
+                f"{len(pairs[1])}"
+            )
+        column = np.stack(pairs, axis=1)
+        column = column[column[:, 0] != column[:, 1]]  # others always hold
+        count = len(column)
+        ptr = np.arange(0, 2 * count + 1, 2)
+        sign = np.tile(np.array([-1, 1]), count)
+        self._require_rows(ptr, column.ravel(), sign, np.zeros(count), np.full(count, np.inf), name)
+
+    def require_counts(
+        self,
+        groups: AnyArray | Sequence[Labels],
+        *,
+        at_least: AnyArray | int | None = None,
+        at_most: AnyArray | int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """At least and at most so many labels of each group are taken.
+
+        With ``at_most=1`` those of a group exclude each other.
+
+        Parameters
+        ----------
+        groups
+            A row of labels for each, as an array of two dimensions or as a list of lists; labels
+            as in `require_implications`.
+        at_least, at_most
+            Whole numbers for all groups, or one for each; None is no limit.
+        name
+            What errors call these rules, each with its number behind.
+
+        >>> builder = SpaceBuilder()
+        >>> towns = builder.options(["Bonn", "Berlin", "Paris"]).positions
+        >>> builder.require_counts([towns, towns[:2]], at_most=[2, 1])
+        >>> builder.build().satisfied([[1, 1, 0], [1, 0, 1]])
+        array([False,  True])
+        """
+        if isinstance(groups, np.ndarray) and groups.ndim == 2:
+            column, count = self._positions(groups.ravel()), len(groups)
+            ptr = np.arange(count + 1) * groups.shape[1]
+        else:
+            own = [self._positions(group) for group in groups]
+            column, count = joined(own), len(own)
+            ptr = offsets_from_counts([len(group) for group in own])
+        ends = [
+            np.full(count, none) if limit is None else self._limits(limit, count)
+            for limit, none in ((at_least, -np.inf), (at_most, np.inf))
+        ]
+        self._require_rows(ptr, column, np.ones(len(column), np.int64), *ends, name)
+
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
         return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+
+    def _positions(self, labels: Labels) -> IntArray:
+        """Labels by their positions, checked."""
+        if not isinstance(labels, np.ndarray):
+            labels = [self._position(label) for label in labels]
+        found = np.asarray(labels)
+        if not found.size:
+            return NO_LABELS
+        if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+            raise RuleError(
+                "rules in bulk take lists of labels, by position or such as x['a']; got an array "
+                f"of {found.dtype} of shape {found.shape}"
+            )
+        if found.min() < 0 or found.max() >= self._starts[-1]:
+            wrong = found[(found < 0) | (found >= self._starts[-1])][0]
+            raise LabelError(
+                f"{wrong} is the position of no label; there are {self._starts[-1]} labels so far"
+            )
+        return found.astype(np.int64, copy=False)
+
+    def _position(self, label: object) -> int:
+        if isinstance(label, Is):
+            self._check_own(label.variable, "this rule", RuleError)
+            return self._starts[label.variable.index] + label.label
+        return whole(label, "a label is given as a rule such as x['a'] or by its position,")
+
+    def _limits(self, limit: AnyArray | int, count: int) -> FloatArray:
+        found = np.asarray(limit)
+        there = np.issubdtype(found.dtype, np.integer) and found.shape in ((), (count,))
+        if not there or (np.abs(found) >= EXACT // 2).any():
+            raise RuleError(
+                "at_least and at_most are a whole number below 2**52, or one for each of "
+                f"{count} groups; got {limit!r:.80}"
+            )
+        return np.broadcast_to(found, count).astype(np.float64)
+
+    def _require_rows(
+        self,
+        ptr: IntArray,
+        column: IntArray,
+        coefficient: IntArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        name: str | None,
+    ) -> None:
+        """Add a table of rows; what stands twice in a row counts twice."""
+        if not len(lower):
+            return
+        row = np.repeat(np.arange(len(lower)), np.diff(ptr))
+        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all():
+            # Rows and columns are sorted together, and the entries of each label are added up.
+            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
+            coefficient = np.bincount(same, coefficient).astype(np.int64)
+            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
+            row, column = np.divmod(key, self._starts[-1])
+            ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
+        arrays = (ptr, column, coefficient, lower, upper)
+        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
+        never = (np.diff(ptr) == 0) & ((lower > 0) | (upper < 0))
+        if never.any():
+            r = int(never.argmax())
+            raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
+        if len(column):
+            self._rules.append(NamedRule(name, rows))
 
     def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):

@@ -6,8 +6,9 @@ and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with
 `rote.space.quantifiers`.
 
 The set of nodes is closed: `Is`, `Not`, `And`, `Or`, `Implies`, `Tuples`,
-`Linear`. Each answers `holds` on a batch of labels; `rote.space.lowering` turns
-the same nodes into linear rows, and the two must agree on every assignment.
+`Linear`, and `LinearRows` for thousands of rows at once. Each answers `holds` on
+a batch of labels; `rote.space.lowering` turns the same nodes into linear rows, and
+the two must agree on every assignment.
 This module knows nothing of parts, columns or scores.
 """
 
@@ -23,9 +24,10 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from rote.errors import LabelError, RuleError
-from rote.types import BoolArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray
 
 Form: TypeAlias = tuple[object, ...]
+MOST_AT_ONCE = 1 << 20  # numbers that rows are added up in
 EXACT = 1 << 53  # whole numbers below are exact in 64 bits, as integers and as floats
 
 
@@ -173,6 +175,8 @@ class Rule(Summable):
                 stack += [term for _, term in node.terms]
             elif isinstance(node, Tuples):
                 found |= dict.fromkeys(node.over)
+            elif isinstance(node, LinearRows):
+                found |= dict.fromkeys(node.known[j] for j in np.unique(node.owner).tolist())
             else:
                 stack += children(node)
         return tuple(sorted(found, key=attrgetter("index")))
@@ -186,6 +190,8 @@ class Rule(Summable):
                 return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
             case Linear(terms=terms, lower=lower, upper=upper):
                 return ("linear", lower, upper, *((c, term.form(position)) for c, term in terms))
+            case LinearRows():
+                return self.table_form(position)
             case _:
                 kind = type(self).__name__.lower()
                 return (kind, *(inner.form(position) for inner in children(self)))
@@ -225,6 +231,8 @@ class Rule(Summable):
                     total += coefficient * term.holds(columns)
                 low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
                 return np.asarray((low <= total) & (total <= high))
+            case LinearRows():
+                return self.all_hold(columns, m)
             case _:
                 raise no_rule(self)
 
@@ -313,6 +321,107 @@ class Linear(Rule):
 
 
 @dataclass(frozen=True, eq=False)
+class LinearRows(Rule):
+    """Every one of many rows holds: lower <= Σ coefficient · [label is taken] <= upper.
+
+    Says what as many `Linear` say, which `SpaceBuilder.require_implications` and
+    `SpaceBuilder.require_counts` make without an object per row.
+
+    Parameters
+    ----------
+    known
+        The first variables of the space, among them all that rows speak of.
+    starts
+        Where each of their labels begins among the labels of the space; one more ends the last.
+    ptr
+        Where each row begins among the entries; one more ends the last.
+    column
+        Per entry: a label, by its position among the labels of the space. In a row each stands
+        once, and they are in order.
+    coefficient
+        Per entry: a whole number, not 0.
+    lower, upper
+        The ends of each row, -inf and inf where there is none.
+    """
+
+    known: tuple[Variable, ...]
+    starts: IntArray
+    ptr: IntArray
+    column: IntArray
+    coefficient: IntArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def __str__(self) -> str:
+        some = "; ".join(str(self.row(r)) for r in range(min(len(self), 3)))
+        return f"{len(self)} rows: {some}{'; …' if len(self) > 3 else ''}"
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The variable of each entry, by its index."""
+        return np.searchsorted(self.starts, self.column, side="right") - 1
+
+    @property
+    def label(self) -> IntArray:
+        """The label of each entry, by its position in its variable."""
+        return self.column - self.starts[self.owner]
+
+    def row(self, r: int) -> Linear | Implies:
+        """One row as a rule."""
+        own = slice(int(self.ptr[r]), int(self.ptr[r + 1]))
+        places = zip(self.owner[own].tolist(), self.label[own].tolist(), strict=True)
+        labels = [Is(self.known[j], label) for j, label in places]
+        ends = self.lower[r], self.upper[r]
+        low, up = (int(end) if abs(end) < np.inf else None for end in ends)
+        coefficients = self.coefficient[own].tolist()
+        if sorted(coefficients) == [-1, 1] and (low, up) == (0, None):
+            return Implies(*(labels if coefficients[0] < 0 else labels[::-1]))
+        return Linear(tuple(zip(coefficients, labels, strict=True)), low, up)
+
+    @cached_property
+    def each(self) -> tuple[Linear | Implies, ...]:
+        """The rows as rules, but for those without entries, which always hold."""
+        return tuple(self.row(r) for r in self.numbers)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which rows have entries."""
+        return np.flatnonzero(np.diff(self.ptr)).tolist()
+
+    def table_form(self, position: Mapping[int, int]) -> Form:
+        """What `Rule.form` gives."""
+        owner = [position[j] for j in self.owner.tolist()]
+        ends = [
+            tuple(None if abs(end) == np.inf else int(end) for end in side.tolist())
+            for side in (self.lower, self.upper)
+        ]
+        arrays = self.ptr, self.label, self.coefficient
+        return ("rows", tuple(owner), *(tuple(array.tolist()) for array in arrays), *ends)
+
+    def all_hold(self, columns: Mapping[int, IntArray], m: int) -> BoolArray:
+        """What `Rule.holds` gives, for m outputs; so many rows at once as fit into some room."""
+        result = np.ones(m, dtype=np.bool_)
+        used, owner = np.unique(self.owner, return_inverse=True)
+        outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(-1, m)
+        label = self.label[:, None]
+        widest = int(np.diff(self.ptr).max(initial=1))
+        step = max(1, MOST_AT_ONCE // (max(1, m) * widest))
+        for first in range(0, len(self), step):
+            ptr = self.ptr[first : first + step + 1]
+            own = slice(int(ptr[0]), int(ptr[-1]))
+            added = np.zeros((own.stop - own.start + 1, m), dtype=np.int64)
+            added[1:] = (outputs[owner[own]] == label[own]) * self.coefficient[own, None]
+            # Sums that wrap around wrap back: their difference is right, since it is small.
+            total = np.diff(added.cumsum(axis=0)[ptr - own.start], axis=0)
+            ends = self.lower[first : first + step, None], self.upper[first : first + step, None]
+            result &= ((ends[0] <= total) & (total <= ends[1])).all(axis=0)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
 class Count(Summable):
     """A whole-number sum of rules; comparing it with a number makes a rule.
 
@@ -353,6 +462,8 @@ def children(rule: Rule) -> tuple[Rule, ...]:
             return (first, then)
         case Linear(terms=terms):
             return tuple(term for _, term in terms)
+        case LinearRows():
+            return rule.each
         case _:
             raise no_rule(rule)
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import accumulate
 from math import gcd
 from typing import TypeAlias
@@ -31,7 +32,18 @@ from typing import TypeAlias
 import numpy as np
 
 from rote.errors import RuleError
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, check_exact
+from rote.space.language import (
+    And,
+    Implies,
+    Is,
+    Linear,
+    LinearRows,
+    Not,
+    Or,
+    Rule,
+    Tuples,
+    check_exact,
+)
 from rote.types import FloatArray, IntArray, offsets_from_counts, readonly
 
 MAX_CLAUSES = 24
@@ -126,7 +138,11 @@ def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
         lows.append(low)
         ups.append(up)
 
+    tables = []
     for rule in rules:
+        if isinstance(rule, LinearRows):
+            tables.append(as_rows(rule, offsets[-1]))
+            continue
         counted = _count_of_literals(offsets, rule) if isinstance(rule, Linear) else None
         if counted is not None:
             write(*counted)
@@ -154,7 +170,15 @@ def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
         offsets[-1],
         0,
     )
-    return stacked(rows, lower(sizes, others)) if others else rows
+    if others:
+        tables.append(lower(sizes, others))
+    return reduce(stacked, tables, rows)
+
+
+def as_rows(table: LinearRows, labels: int) -> Rows:
+    """A table of rows as it stands, in a space with so many labels."""
+    coefficients = readonly(table.coefficient.astype(np.float64))
+    return Rows(table.ptr, table.column, coefficients, table.lower, table.upper, labels, 0)
 
 
 def _count_of_literals(
@@ -239,6 +263,8 @@ class _Writer:
                 return self.joined(isinstance(rule, And) is positive, parts)
             case Implies(first=first, then=then):
                 return self.normal(Or((Not(first), then)), positive)
+            case LinearRows():
+                return self.normal(And(rule.each), positive)
             case Tuples(over=over, allowed=allowed):
                 return self.tuples([v.index for v in over], allowed, positive)
             case Linear(terms=terms, lower=low, upper=up):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, no_rule
+from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Rule, Tuples, no_rule
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -65,6 +65,8 @@ def reason(rule: Rule, labels: Sequence[int]) -> Reason:
             return Reason(not why.holds, why.variables)
         case And(of=inner_rules):
             return _either(inner_rules, labels, decisive=False)
+        case LinearRows():
+            return _either(rule.each, labels, decisive=False)
         case Or(of=inner_rules):
             return _either(inner_rules, labels, decisive=True)
         case Implies(first=first, then=then):

@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -20,7 +20,7 @@ from rote.errors import LabelError, ScoreError, locate
 from rote.kernels.bundles import Layout
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
-from rote.space.language import Rule, Variable
+from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
@@ -60,6 +60,15 @@ class NamedRule:
     def name(self) -> str:
         """What errors call it: the name that it was given, or its text."""
         return self.given or str(self.rule)
+
+    @property
+    def each(self) -> Iterator[NamedRule]:
+        """The rule, or the rows of a table of rows, each named by its number."""
+        if not isinstance(self.rule, LinearRows):
+            yield self
+            return
+        for r, rule in zip(self.rule.numbers, self.rule.each, strict=True):
+            yield NamedRule(self.given and f"{self.given}, row {r}: {rule}", rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +128,11 @@ class Space:
             return False
         vars(self)["_seen"] = True
         return True
+
+    @cached_property
+    def each_rule(self) -> tuple[NamedRule, ...]:
+        """The rules, of tables of rows each row by itself."""
+        return tuple(each for named in self.rules for each in named.each)
 
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
@@ -238,7 +252,7 @@ class Space:
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
         columns = dict(enumerate(batch.T))
-        return tuple(named for named in self.rules if not named.rule.holds(columns).all())
+        return tuple(named for named in self.each_rule if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
@@ -421,14 +435,14 @@ class Space:
 
 def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
-    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
 
 
 def _network(space: Space) -> Network:
     firsts = space.factor_offsets[:-1].tolist()
     factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
-    network = build_network(space.sizes, factors, [named.rule for named in space.rules])
+    network = build_network(space.sizes, factors, [named.rule for named in space.each_rule])
     # A rule over a variable with one label may have widened a factor's scope and nothing else.
     same = np.array_equal(network.scope_ptr, space.scope_ptr)
     if not (network.is_plain and same and np.array_equal(network.scope, space.scope)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,18 +17,21 @@ from rote.inference import Engine, Exact
 from rote.inference.many import check_solving, solve_group
 from rote.io.tables import as_array, column, columns_of, grouped, in_runs, like, numbers
 from rote.metrics.labels import IGNORED
-from rote.settings import FLAG, LIST, check
+from rote.settings import LIST, check, one_of, optional
 from rote.space.rule_text import RULES, Rules
+from rote.tasks.encodings import Encoding, check_encoding
 from rote.tasks.external_scores import warn_of_probabilities
-from rote.tasks.tagging import check_bio, tagging_space
+from rote.tasks.tagging import tokens_space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts
+
+ENCODING = optional(one_of(*get_args(Encoding)))
 
 
 def label_sequences(
     scores: Any,
     labels: Sequence[str],
     *,
-    bio: bool = False,
+    encoding: Encoding | None = None,
     rules: Rules | None = None,
     group: str | None = None,
     mask: Any = None,
@@ -50,7 +53,9 @@ def label_sequences(
         ``groupby`` makes of it, has a row for each token, and a column for each label by its name.
     labels
         What the scores are of, in the order of their last axis; of a table, the names of columns.
-    bio, rules
+    encoding
+        How labels spell spans: "BIO" (IOB2), "IOB1", "BILOU" or "BIOES"; None requires nothing.
+    rules
         Those of `rote.Tagging`.
     group
         The column of a table that says which sequence a row is of; its rows need not stand
@@ -69,7 +74,7 @@ def label_sequences(
     Examples
     --------
     >>> padded = np.array([[[0.0, 2.0, 1.0], [0.5, 0.0, 1.0]], [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]])
-    >>> label_sequences(padded, ("O", "B-PER", "I-PER"), bio=True, mask=[[1, 1], [1, 0]])
+    >>> label_sequences(padded, ("O", "B-PER", "I-PER"), encoding="BIO", mask=[[1, 1], [1, 0]])
     array([[   1,    2],
            [   0, -100]])
     """
@@ -77,8 +82,8 @@ def label_sequences(
     check_solving(engine, on_infeasible)
     names = check("labels", labels, LIST)
     check("rules", rules, RULES)
-    if check("bio", bio, FLAG):
-        check_bio(names)
+    if check("encoding", encoding, ENCODING) is not None:
+        check_encoding(names, encoding)
     known = grouped(scores)
     frame, keys = known or (scores, None)
     table = columns_of(frame)
@@ -91,7 +96,7 @@ def label_sequences(
         raise SettingError("a mask is for padded scores of shape (batch, tokens, labels)")
 
     def solved(flat: FloatArray, lengths: IntArray) -> IntArray:
-        return _labelled(flat, lengths, names, bio, rules, engine, on_infeasible, n_jobs)
+        return _labelled(flat, lengths, names, encoding, rules, engine, on_infeasible, n_jobs)
 
     if table is not None:
         if keys is None:
@@ -135,7 +140,7 @@ def _labelled(
     flat: AnyArray,
     lengths: IntArray,
     labels: tuple[str, ...],
-    bio: bool,
+    encoding: Encoding | None,
     rules: Rules | None,
     engine: Engine,
     on_infeasible: str,
@@ -149,7 +154,7 @@ def _labelled(
         members = np.flatnonzero(lengths == length)
         places = starts[members, None] + np.arange(length)
         scores = flat[places].reshape(len(members), length * len(labels))
-        space = tagging_space(length, labels, 0, bio, rules)
+        space = tokens_space(length, labels, 0, encoding, rules)
         answers = solve_group(engine, space, scores, members, on_infeasible, n_jobs)
         found[places] = answers.labels
     return found

@@ -29,7 +29,7 @@ from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templa
 from rote.io.shapes import shown
 from rote.io.text import line_error
 from rote.settings import FLAG, LIST, Checked, Setting, whole
-from rote.space import Space, SpaceBuilder, Variable, any_of, template
+from rote.space import Space, SpaceBuilder, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
 from rote.space.rule_text import Rules, Vocabulary
@@ -41,6 +41,7 @@ from rote.tasks.adapter import (
     labels_in,
     register,
 )
+from rote.tasks.encodings import Encoding, check_encoding, require_encoding
 from rote.tasks.show import explained
 from rote.tasks.task import Frame, Slot, positions
 from rote.viz import Picture, picture_of_tagging
@@ -104,8 +105,8 @@ class Tagging(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.bio:
-            check_bio(self.labels)
-        _vocabulary(self.labels).check(self.rules)
+            check_encoding(self.labels, "BIO", "bio")
+        token_vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
@@ -133,7 +134,7 @@ class Tagging(Checked):
 def _frame(
     length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
 ) -> Frame:
-    space: Space = tagging_space(length, labels, order, bio, rules)
+    space: Space = tokens_space(length, labels, order, "BIO" if bio else None, rules)
     slots = [_slot("label", t) for t in range(length)]
     slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
     global_features = tuple(
@@ -147,63 +148,28 @@ _slot = lru_cache(maxsize=4096)(Slot)  # frames of different lengths share their
 
 
 @template
-def tagging_space(
+def tokens_space(
     builder: SpaceBuilder,
     length: int,
     labels: tuple[str, ...],
     order: int,
-    bio: bool,
+    encoding: Encoding | None,
     rules: Rules | None,
 ) -> None:
+    """The labels of so many tokens, with factors over neighbours, an encoding and other rules."""
     tokens = [builder.variable(str(t), labels) for t in range(length)]
     for span in range(2, order + 2):
         for first in range(length - span + 1):
             builder.factor(*tokens[first : first + span])
-    if bio:
-        require_bio(builder, tokens)
+    if encoding is not None:
+        require_encoding(builder, tokens, encoding)
     places = {KIND: {(t,): token for t, token in enumerate(tokens)}}
-    _vocabulary(labels).require(builder, rules, tokens, places)
+    token_vocabulary(labels).require(builder, rules, tokens, places)
 
 
-def _vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+def token_vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+    """What rules may say of tokens."""
     return Vocabulary({KIND: (1, labels)})
-
-
-def check_bio(labels: Sequence[str]) -> None:
-    """Refuse labels that are not spelled as `require_bio` reads them: it would require nothing.
-
-    And labels I-X without B-X, which it would forbid everywhere.
-
-    Where spans have one token each, there are labels B-X and no I-X, and nothing is to be required.
-    """
-    if not any(label.startswith(("B-", "I-")) for label in labels):
-        raise SettingError(
-            "with bio, labels I-X may follow only B-X and I-X, and there are no labels of either "
-            f"spelling; got {', '.join(labels):.80}; spell labels so, or leave bio out"
-        )
-    unopened = [a for a in labels if a.startswith("I-") and f"B-{a[2:]}" not in labels]
-    if unopened:
-        missing = ", ".join(f"B-{label[2:]}" for label in unopened)
-        raise SettingError(
-            "with bio, labels I-X may follow only B-X and I-X, and nothing opens "
-            f"{', '.join(unopened):.80}, so that no output could have it; add {missing:.80} to the "
-            "labels, or leave bio out"
-        )
-
-
-def require_bio(builder: SpaceBuilder, tokens: Sequence[Variable]) -> None:
-    """Rules that let I-X follow only B-X and I-X."""
-    for t, token in enumerate(tokens):
-        for label in token.labels:
-            if not label.startswith("I-"):
-                continue
-            kind = label.removeprefix("I-")
-            openers = [a for a in (f"B-{kind}", label) if a in token.labels]
-            if t == 0:
-                builder.require(~token[label], f"no {label} at the start")
-            else:
-                before = any_of([tokens[t - 1][a] for a in openers])
-                builder.require(token[label] >> before, f"{label} at {t} goes on")
 
 
 def default_templates(columns: Sequence[str]) -> tuple[str, ...]:

@@ -281,7 +281,7 @@ def about_rules(space: Space, broken: Sequence[BrokenConstraint]) -> list[str]:
     """How many of the rules of a space are broken, as a sentence; nothing where it has none."""
     if not space.rules:
         return []
-    return [f"broken rules: {len(broken) or 'none'} of {len(space.rules)}"]
+    return [f"broken rules: {len(broken) or 'none'} of {len(space.each_rule)}"]
 
 
 def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[Span]:

@@ -78,6 +78,6 @@ def _wrong(space: Space, closed: BoolArray, labels: IntArray) -> IntArray:
     """How many rules outputs break, and how many labels they may not have."""
     count = closed[space.offsets[:-1] + labels].sum(axis=1)
     columns = {j: labels[:, j] for j in range(labels.shape[1])}
-    for named in space.rules:
+    for named in space.each_rule:
         count = count + ~np.broadcast_to(named.rule.holds(columns), len(labels))
     return np.asarray(count, dtype=np.int64)

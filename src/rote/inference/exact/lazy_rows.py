@@ -319,7 +319,7 @@ def _parted(space: Space) -> _Parted:
 
 def _rules_over_many(space: Space) -> list[Rule]:
     """Rules that are too long for a table, and counts of more than two variables."""
-    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     counts = [rule for rule in tabled if isinstance(rule, Linear) and len(rule.variables) > 2]
     return [*counts, *long_rules]
 
@@ -327,7 +327,7 @@ def _rules_over_many(space: Space) -> list[Rule]:
 def _without(space: Space, rules: list[Rule]) -> Space:
     """The space without some of its rules."""
     gone = set(map(id, rules))
-    rest = tuple(named for named in space.rules if id(named.rule) not in gone)
+    rest = tuple(named for named in space.each_rule if id(named.rule) not in gone)
     return Space(space.variables, space.factors, rest)
 
 

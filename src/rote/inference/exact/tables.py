@@ -43,14 +43,14 @@ class Refusal:
 
     def _name(self, space: Space) -> str:
         if self.scope is None:
-            _, long_rules = split(space.sizes, [named.rule for named in space.rules])
-            name = next(n.name for n in space.rules if any(n.rule is r for r in long_rules))
+            _, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
+            name = next(n.name for n in space.each_rule if any(n.rule is r for r in long_rules))
             return f"the rule {name!r}"
         scope = set(self.scope)
         for factor in space.factors:
             if set(factor.variables) == scope:
                 return f"the factor {factor.name!r}"
-        name = next(n.name for n in space.rules if {v.index for v in n.rule.variables} == scope)
+        name = next(n.name for n in space.each_rule if {v.index for v in n.rule.variables} == scope)
         return f"the rule {name!r}"
 
 
