@@ -21,6 +21,7 @@ from rote.inference.problem import Problem
 from rote.space import (
     Space,
     SpaceBuilder,
+    acyclic,
     all_different,
     all_of,
     any_of,
@@ -32,7 +33,8 @@ from rote.space import (
     network,
     one_of,
 )
-from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
+from rote.space import builder as builder_module
+from rote.space.language import Acyclic, And, Implies, Is, Linear, LinearRows, Not, Or, Tuples
 
 # -- the judge ----------------------------------------------------------------------------
 
@@ -57,7 +59,18 @@ def holds(rule, labels) -> bool:
         return above and (rule.upper is None or total <= rule.upper)
     if isinstance(rule, LinearRows):
         return all(_row_holds(rule, r, labels) for r in range(len(rule.lower)))
+    if isinstance(rule, Acyclic):
+        arcs = zip(rule.nodes, rule.arcs, strict=True)
+        return not has_cycle([pair for pair, arc in arcs if holds(arc, labels)])
     raise AssertionError(f"the judge does not know {type(rule).__name__}; teach it")
+
+
+def has_cycle(pairs) -> bool:
+    """Whether some node reaches itself: the paths of all lengths, one by one."""
+    paths = set(pairs)
+    for _ in range(len(pairs)):
+        paths |= {(a, d) for a, b in paths for c, d in pairs if b == c}
+    return any(a == b for a, b in paths)
 
 
 def _row_holds(rows, r, labels) -> bool:
@@ -202,7 +215,7 @@ def rules(draw, variables, depth: int = 3):
 
 
 SIMPLE = ("is", "is", "set", "one of", "different")
-NESTED = ("not", "and", "or", "implies", "linear", "most", "least", "exactly", *SIMPLE)
+NESTED = ("not", "and", "or", "implies", "linear", "most", "least", "exactly", "acyclic", *SIMPLE)
 COMPARE = (
     lambda total, limit: total <= limit,
     lambda total, limit: total >= limit,
@@ -229,6 +242,11 @@ def _rule(draw, variables, depth: int):
         over = _some(draw, variables, 3)
         # Over one variable it says nothing, and a builder answers such a rule at once.
         return all_different(over) if len(over) > 1 else ~variable[variable.labels[-1]]
+    if kind == "acyclic":
+        pairs = _some(draw, list(itertools.product(range(4), repeat=2)), 6)
+        labels = [_pick(draw, variables) for _ in pairs]
+        arcs = zip(pairs, (v[_pick(draw, v.labels)] for v in labels), strict=True)
+        return acyclic(dict(arcs))
     inner = [_rule(draw, variables, depth - 1) for _ in range(draw(st.integers(1, 3)))]
     if kind == "not":
         return ~inner[0]
@@ -282,6 +300,10 @@ def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variable
     lower = None if sides == 0 else np.array(low, np.int64)
     upper = None if sides == 1 else np.array(high, np.int64)
     builder.require_counts(groups, at_least=lower, at_most=upper, name="counted")
+    row = _some(draw, labels, 3)
+    weights = [draw(st.integers(-2, 3)) for _ in row]
+    limit = max(0, draw(st.integers(-1, 3)))
+    builder.require_rows(row, weights, [0], at_most=limit, name="weighed")
     if other is None:
         return
     own = {variable.name: variable for variable in other.build().variables}
@@ -291,6 +313,8 @@ def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variable
 
     for first, then in pairs:
         other.require(same(first) >> same(then))
+    weighed = zip(weights, map(same, row), strict=True)
+    other.require(sum((c * rule for c, rule in weighed), start=count()) <= limit)
     for group, least, most in zip(groups, low, high, strict=True):
         if lower is not None:
             other.require(at_least(least, map(same, group)))
@@ -481,3 +505,36 @@ def problems(draw, of=None, inputs: int = 2) -> tuple[Space, Problem]:
 def row_of(problem: Problem, i: int):
     """The scores of input i, and the labels allowed to it (None for all)."""
     return problem.scores[i], None if problem.closed is None else ~problem.closed[i]
+
+
+# -- soft rules ---------------------------------------------------------------------------
+
+
+class Softened(NamedTuple):
+    """A space with soft rules, the same without them, and what each costs that is broken."""
+
+    space: Space
+    hard: Space
+    soft: list[tuple[object, float]]
+
+    def cost(self, labels) -> float:
+        return sum(weight for rule, weight in self.soft if not holds(rule, labels))
+
+
+@st.composite
+def soft_spaces(draw, most: int = 4) -> Softened:
+    """A space with one to three soft rules of any kind, as factors or as variables."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 1, most, labels=3)
+    if len(variables) > 1:
+        _join(builder, [_some(draw, variables, 3) for _ in range(draw(st.integers(0, 2)))])
+    for k in range(draw(st.integers(0, 2))):
+        builder.require(_rule(draw, variables, 2), f"rule {k}")
+    hard, soft = builder.build(), []
+    for k in range(draw(st.integers(1, 3))):
+        rule, weight = _rule(draw, variables, 2), _pick(draw, [0.0, 0.5, 0.5, 1.0, 2.25])
+        builder.prefer(rule, weight, f"soft {k}")
+        soft.append((rule, weight))
+    fewest = draw(st.sampled_from([0, builder_module.FEW_TUPLES]))
+    with mock.patch.multiple(builder_module, FEW_PAIRS=fewest, FEW_TUPLES=fewest):
+        return Softened(builder.build(), hard, soft)

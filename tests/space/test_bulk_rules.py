@@ -166,6 +166,10 @@ def test_thousands_of_rows_are_looked_at_in_pieces(builder, monkeypatch):
         (lambda b: b.require_counts([[0]], at_most=0.5), RuleError, "a whole number"),
         (lambda b: b.require_counts([[0]], at_most=[1, 2]), RuleError, "each of 1 groups"),
         (lambda b: b.require_counts([[0]], at_most=2**60), RuleError, "below 2"),
+        (lambda b: b.require_rows([0, 1], [1], [0]), RuleError, "each of their 2 labels"),
+        (lambda b: b.require_rows([0, 1], [0.5, 1], [0]), RuleError, "a whole number"),
+        (lambda b: b.require_rows([0, 1], [1, 1], [1]), RuleError, "starts at 0"),
+        (lambda b: b.require_rows([0, 1], [1, 1], [0, 2, 1]), RuleError, "others behind"),
         (lambda b: b.require_counts([[0], []], at_least=1), InfeasibleSpace, "0 >= 1"),
         (
             lambda b: b.require_counts([[SpaceBuilder().option("z")]], at_most=1),

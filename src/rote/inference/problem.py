@@ -163,7 +163,12 @@ class Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)
         if offsets is None:
-            return self.changed(loss_term=loss.term(gold))
+            own = self.space.own
+            if own == len(self.space.variables):
+                return self.changed(loss_term=loss.term(gold))
+            from rote.space.losses import OwnTerm
+
+            return self.changed(loss_term=OwnTerm(loss.term(readonly(gold[:, :own])), own))
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
         ties = checked_ties(scores, TOO_LARGE)
@@ -236,7 +241,8 @@ class LazyScores(ABC):
 
     def __init__(self, space: Space, count: int) -> None:
         self.space = space
-        self.array: FloatArray = np.zeros((count, space.parts))  # 0 where nothing is known yet
+        # Where nothing is known yet: what soft rules cost.
+        self.array: FloatArray = np.tile(space.penalties, (count, 1))
         slots = len(space.variables) + len(space.factors)
         self.known: BoolArray = np.zeros((count, slots), dtype=np.bool_)
 
@@ -343,6 +349,9 @@ class FeatureRows(NamedTuple):
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
         scores, ties = self._scores_and_ties(weights)
+        if space.soft:
+            scores = readonly(scores + space.penalties)
+            ties = checked_ties(scores, TOO_LARGE)
         return Problem.built(space, scores, ties=ties, global_scores=self.global_scores(weights))
 
     def _scores_and_ties(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -567,6 +576,8 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
         ) from None
     if scores.ndim == 1:
         scores = scores[None, :]
+    if scores.ndim == 2:
+        scores = space.penalized(scores)
     if scores.ndim != 2 or scores.shape[1] != space.parts:
         raise ScoreError(
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "

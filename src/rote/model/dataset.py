@@ -287,7 +287,7 @@ def _sample_weight(given: AnyArray | None, count: int) -> FloatArray:
 
 
 def _gold(task: Task[Any, Any], x: Any, y: Any, frame: Frame) -> Sequence[int]:
-    given, expected = task.encode(x, y), len(frame.space.variables)
+    given, expected = task.encode(x, y), frame.space.own
     if given is None:
         raise LabelError(
             f"a task's encode(x, y) gives the positions of {expected} labels, one per variable; "

@@ -29,6 +29,7 @@ from rote.types import FloatArray, readonly
 if TYPE_CHECKING:
     from rote.viz import Picture
 
+SOFT = "rule "  # what the names of blocks of soft rules begin with
 AT_ONCE, LOOKS = 200, 50  # a bar is looked at after so many inputs, and so often at most
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -71,6 +72,13 @@ class Model(Generic[X, Y]):
     def with_weights(self, weights: FloatArray) -> Model[X, Y]:
         """The same model with other weights."""
         return replace(self, weights=weights)
+
+    @property
+    def rule_costs(self) -> dict[str, float]:
+        """What breaking each soft rule costs whose weight was learned, by the name of the rule."""
+        blocks = [b.name for b in self.layout.blocks if b.name.startswith(SOFT)]
+        found = {name: self.layout.block(self.weights, name)[0] for name in blocks}
+        return {name.removeprefix(SOFT): float(k - b) for name, (k, b) in found.items()}
 
     def with_engine(self, engine: Engine) -> Model[X, Y]:
         """The same model with another engine."""
@@ -232,13 +240,15 @@ class Model(Generic[X, Y]):
 
         answers = self.answers(self.prepare([x]))
         (y,) = self.decode([x], answers)
-        return show(self.task, x, y, gold, facts=[answers[0][1].proof()])
+        costs = [f"{name}: costs {cost:.3g}" for name, cost in self.rule_costs.items()]
+        return show(self.task, x, y, gold, facts=[answers[0][1].proof(), *costs])
 
     def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Batch, Solutions]]) -> list[Y]:
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""
         outputs: list[Any] = [None] * len(inputs)
         for group, solutions in answers:
-            labels_of = solutions.require_outputs("input", group.members).tolist()
-            for member, labels in zip(group.members.tolist(), labels_of, strict=True):
+            labels_of = solutions.require_outputs("input", group.members)
+            own = labels_of[:, : group.space.own].tolist()
+            for member, labels in zip(group.members.tolist(), own, strict=True):
                 outputs[member] = self.task.decode(inputs[member], labels)
         return outputs

@@ -109,7 +109,8 @@ class Predictor:
         with _blaming("engine", DataError, places):  # of an input that is read while it is searched
             for group, solutions in self.model.answers(prepared):
                 for row, member in enumerate(group.members.tolist()):
-                    found[member] = self._answer(xs[member], solutions, row)
+                    own = solutions.labels[row, : group.space.own].tolist()
+                    found[member] = self._answer(xs[member], own, solutions, row)
         self.given += len(xs)
         return [found[member] for member in range(len(xs))]
 
@@ -122,11 +123,10 @@ class Predictor:
         except Exception as error:
             raise _failure("adapter", error) from error
 
-    def _answer(self, x: Any, solutions: Solutions, row: int) -> Answer:
+    def _answer(self, x: Any, labels: list[int], solutions: Solutions, row: int) -> Answer:
         status = Status(int(solutions.status[row]))
         output = None
         if status not in WITHOUT:
-            labels = solutions.labels[row].tolist()
             task, to_json = self.model.task, self.adapter.to_json
             assert to_json is not None  # the service has checked it
             output = to_json(task, x, task.decode(x, labels))

@@ -12,6 +12,14 @@ from rote.space.quantifiers import (
     exactly,
     one_of,
 )
+from rote.space.relations import (
+    acyclic,
+    functional,
+    inverse,
+    nested_or_apart,
+    no_overlap,
+    symmetric,
+)
 from rote.space.space import Factor, NamedRule, Space
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "Space",
     "SpaceBuilder",
     "Variable",
+    "acyclic",
     "all_different",
     "all_of",
     "any_of",
@@ -28,6 +37,11 @@ __all__ = [
     "at_most",
     "count",
     "exactly",
+    "functional",
+    "inverse",
+    "nested_or_apart",
+    "no_overlap",
     "one_of",
+    "symmetric",
     "template",
 ]

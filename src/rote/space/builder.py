@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import prod
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
+from rote.settings import check, number
 from rote.space.compiled import keep_recent
-from rote.space.language import EXACT, Is, LinearRows, Rule, Variable, whole
-from rote.space.space import Factor, NamedRule, Space
+from rote.space.language import Is, LinearRows, Rule, Variable, check_exact, whole
+from rote.space.network import holds_everywhere
+from rote.space.space import Factor, NamedRule, SoftRule, Space
 from rote.types import AnyArray, FloatArray, IntArray, joined, offsets_from_counts, readonly
 
 Shape = ParamSpec("Shape")
@@ -24,6 +26,9 @@ Labels: TypeAlias = AnyArray | Sequence[Is] | Sequence[int]
 
 NO_YES = ("no", "yes")
 NO_LABELS = readonly(np.empty(0, dtype=np.int64))
+KEPT_BROKEN = ("kept", "broken")
+# Joint labels of two variables, or of more, for which a soft rule is a factor.
+FEW_PAIRS, FEW_TUPLES = 1 << 12, 1 << 8
 MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
@@ -95,6 +100,7 @@ class SpaceBuilder:
         self._factors: list[Factor] = []
         self._scopes: set[tuple[int, ...]] = set()
         self._rules: list[NamedRule] = []
+        self._soft: list[tuple[str, Rule, float | None]] = []
 
     def variable(self, name: str, labels: Sequence[str]) -> Variable:
         """A new variable; its labels are distinct strings, in the order of their scores."""
@@ -137,6 +143,7 @@ class SpaceBuilder:
     def options(self, names: Iterable[str]) -> Options:
         """Many yes/no candidates at once.
 
+        >>> from rote import SpaceBuilder, at_most
         >>> builder = SpaceBuilder()
         >>> cities = builder.options(["Bonn", "Berlin", "Paris"])
         >>> builder.require(at_most(1, cities))
@@ -189,9 +196,41 @@ class SpaceBuilder:
         A rule about no variable, such as ``all_of()``, is always or never obeyed: the one
         is left out, the other raises `InfeasibleSpace` here.
         """
+        self._check_rule(rule, "require")
+        named = NamedRule(name, rule)
+        if rule.variables:
+            self._rules.append(named)
+        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
+            raise InfeasibleSpace([named.name])
+
+    def prefer(
+        self, rule: Rule, weight: float | Literal["learned"], name: str | None = None
+    ) -> None:
+        """Outputs that break ``rule`` are worth less.
+
+        A rule about no variable, such as ``all_of()``, makes no difference and is left out.
+
+        Parameters
+        ----------
+        rule
+            What is better kept.
+        weight
+            By how much an output that breaks it is worth less, at least 0; or "learned": it is a
+            feature of the output, and its weight is `Model.rule_costs` ``[name]``.
+        name
+            What it is called, its text unless given; rules of one name share a learned weight.
+        """
+        self._check_rule(rule, "prefer")
+        if weight != "learned":
+            check("the weight of a soft rule", weight, number(least=0))
+        if rule.variables:
+            given = None if weight == "learned" else float(weight)
+            self._soft.append((name or str(rule), rule, given))
+
+    def _check_rule(self, rule: Rule, what: str) -> None:
         if not isinstance(rule, Rule):
             raise RuleError(
-                f"require takes a rule such as x['a'] >> y['b'], got {rule!r}"
+                f"{what} takes a rule such as x['a'] >> y['b'], got {rule!r}"
                 + (
                     "; == and != compare Python objects, write x['a'] >> y['b'] "
                     "and y['b'] >> x['a'] instead"
@@ -203,11 +242,6 @@ class SpaceBuilder:
         for variable in variables:
             if variable.index >= len(own) or own[variable.index] is not variable:
                 self._check_own(variable, "this rule", RuleError)
-        named = NamedRule(name, rule)
-        if variables:
-            self._rules.append(named)
-        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
-            raise InfeasibleSpace([named.name])
 
     def require_implications(self, first: Labels, then: Labels, name: str | None = None) -> None:
         """Where an output has the label ``first[i]``, it has ``then[i]``, for every i.
@@ -232,12 +266,11 @@ class SpaceBuilder:
                 f"an implication is from one label to another one; got {len(pairs[0])} labels and "
                 f"{len(pairs[1])}"
             )
-        column = np.stack(pairs, axis=1)
-        column = column[column[:, 0] != column[:, 1]]  # others always hold
-        count = len(column)
-        ptr = np.arange(0, 2 * count + 1, 2)
-        sign = np.tile(np.array([-1, 1]), count)
-        self._require_rows(ptr, column.ravel(), sign, np.zeros(count), np.full(count, np.inf), name)
+        count = len(pairs[0])
+        signs = np.tile(np.array([-1, 1]), count)
+        self.require_rows(
+            np.stack(pairs, axis=1).ravel(), signs, 2 * np.arange(count), at_least=0, name=name
+        )
 
     def require_counts(
         self,
@@ -267,22 +300,106 @@ class SpaceBuilder:
         >>> builder.build().satisfied([[1, 1, 0], [1, 0, 1]])
         array([False,  True])
         """
-        if isinstance(groups, np.ndarray) and groups.ndim == 2:
-            column, count = self._positions(groups.ravel()), len(groups)
-            ptr = np.arange(count + 1) * groups.shape[1]
-        else:
-            own = [self._positions(group) for group in groups]
-            column, count = joined(own), len(own)
-            ptr = offsets_from_counts([len(group) for group in own])
-        ends = [
-            np.full(count, none) if limit is None else self._limits(limit, count)
-            for limit, none in ((at_least, -np.inf), (at_most, np.inf))
-        ]
-        self._require_rows(ptr, column, np.ones(len(column), np.int64), *ends, name)
+        own = [self._positions(group) for group in groups]
+        starts = offsets_from_counts([len(group) for group in own])[:-1]
+        labels, ends = joined(own), {"at_least": at_least, "at_most": at_most}
+        self.require_rows(labels, np.ones(len(labels), np.int64), starts, **ends, name=name)
+
+    def require_rows(
+        self,
+        labels: Labels,
+        coefficients: AnyArray | Sequence[int],
+        starts: AnyArray | Sequence[int],
+        *,
+        at_least: AnyArray | Sequence[int] | int | None = None,
+        at_most: AnyArray | Sequence[int] | int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """The coefficients of those labels of a row that are taken add up to so much.
+
+        Parameters
+        ----------
+        labels
+            Those of all rows, one row after the other, as in `require_implications`.
+        coefficients
+            A whole number for each of them.
+        starts
+            Where each row begins in ``labels``.
+        at_least, at_most
+            Whole numbers for all rows, or one for each; None is no limit.
+        name
+            What errors call these rules, each with its number behind.
+
+        >>> builder = SpaceBuilder()
+        >>> x, y, z = builder.options("xyz")
+        >>> builder.require_rows([x, y, z], [2, 1, 1], [0], at_most=2)
+        >>> builder.build().satisfied([[1, 1, 0], [0, 1, 1]])
+        array([False,  True])
+        """
+        column, given = self._positions(labels), np.asarray(coefficients)
+        if given.shape != column.shape or not (
+            given.size == 0 or np.issubdtype(given.dtype, np.integer)
+        ):
+            raise RuleError(
+                f"rows have a whole number for each of their {len(column)} labels; got "
+                f"{coefficients!r:.80}"
+            )
+        first = np.asarray(starts, dtype=np.int64)
+        ptr = np.append(first, len(column))
+        if (first[:1] != 0).any() or (np.diff(ptr) < 0).any():
+            raise RuleError(f"the first row starts at 0, others behind it; got {starts!r:.80}")
+        count, coefficient = len(first), given.astype(np.int64, copy=False)
+        if not count:
+            return
+        low = self._limits(at_least, count, -np.inf)
+        high = self._limits(at_most, count, np.inf)
+        ends = np.abs(np.concatenate([low, high]))
+        check_exact(float(np.abs(coefficient).sum() + ends.max(where=ends < np.inf, initial=0)))
+        row = np.repeat(np.arange(count), np.diff(ptr))
+        entries = (row, column, coefficient)
+        rows = LinearRows.of(tuple(self._variables), np.array(self._starts), *entries, low, high)
+        never = (np.diff(rows.ptr) == 0) & ((low > 0) | (high < 0))
+        if never.any():
+            r = int(never.argmax())
+            raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
+        if len(rows.column):
+            self._rules.append(NamedRule(name, rows))
 
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
-        return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        space = Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+        return self._with_soft(space) if self._soft else space
+
+    def _with_soft(self, space: Space) -> Space:
+        """The space with a factor for each soft rule over few labels, or a variable."""
+        variables, factors, rules = list(space.variables), list(space.factors), list(space.rules)
+        added: list[tuple[str, Rule, float | None, Variable | Factor]] = []
+        for name, rule, weight in self._soft:
+            scope = tuple(v.index for v in rule.variables)
+            shape = [len(v.labels) for v in rule.variables]
+            if prod(shape) <= (FEW_PAIRS if len(scope) == 2 else FEW_TUPLES):
+                holds = holds_everywhere(rule, scope, shape)
+                if holds.all():
+                    continue
+                if len(scope) > 1 and holds.any():
+                    factors.append(self._pool.share(Factor, name, scope))
+                    added.append((name, rule, weight, factors[-1]))
+                    continue
+            said = f"rule {len(added)}: {name}"
+            if said in self._names:
+                raise SpaceError(f"a variable is called {said!r}; give it another name")
+            own = (said, KEPT_BROKEN, len(variables), self._pool.owner)
+            variables.append(self._pool.share(Variable, *own))
+            kept, broken = variables[-1]["kept"], variables[-1]["broken"]
+            rules.append(NamedRule(said, (kept >> rule) & (broken >> ~rule)))
+            added.append((name, rule, weight, variables[-1]))
+        first = len(variables) + len(space.factors)
+        soft = []
+        for name, rule, weight, at in added:
+            slot = at.index if isinstance(at, Variable) else first
+            first += isinstance(at, Factor)
+            soft.append(SoftRule(name, rule, weight, slot))
+        return Space(tuple(variables), tuple(factors), tuple(rules), tuple(soft))
 
     def _positions(self, labels: Labels) -> IntArray:
         """Labels by their positions, checked."""
@@ -309,44 +426,19 @@ class SpaceBuilder:
             return self._starts[label.variable.index] + label.label
         return whole(label, "a label is given as a rule such as x['a'] or by its position,")
 
-    def _limits(self, limit: AnyArray | int, count: int) -> FloatArray:
+    def _limits(self, limit: object, count: int, none: float) -> FloatArray:
+        """The limit of each row."""
+        if limit is None:
+            return np.full(count, none)
         found = np.asarray(limit)
-        there = np.issubdtype(found.dtype, np.integer) and found.shape in ((), (count,))
-        if not there or (np.abs(found) >= EXACT // 2).any():
+        if isinstance(limit, np.ndarray) and found.dtype == np.float64 and found.shape == (count,):
+            return found
+        if not np.issubdtype(found.dtype, np.integer) or found.shape not in ((), (count,)):
             raise RuleError(
-                "at_least and at_most are a whole number below 2**52, or one for each of "
-                f"{count} groups; got {limit!r:.80}"
+                f"at_least and at_most are a whole number, or one for each of {count} groups; "
+                f"got {limit!r:.80}"
             )
         return np.broadcast_to(found, count).astype(np.float64)
-
-    def _require_rows(
-        self,
-        ptr: IntArray,
-        column: IntArray,
-        coefficient: IntArray,
-        lower: FloatArray,
-        upper: FloatArray,
-        name: str | None,
-    ) -> None:
-        """Add a table of rows; what stands twice in a row counts twice."""
-        if not len(lower):
-            return
-        row = np.repeat(np.arange(len(lower)), np.diff(ptr))
-        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all():
-            # Rows and columns are sorted together, and the entries of each label are added up.
-            key, same = np.unique(row * self._starts[-1] + column, return_inverse=True)
-            coefficient = np.bincount(same, coefficient).astype(np.int64)
-            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
-            row, column = np.divmod(key, self._starts[-1])
-            ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
-        arrays = (ptr, column, coefficient, lower, upper)
-        rows = LinearRows(tuple(self._variables), np.array(self._starts), *map(readonly, arrays))
-        never = (np.diff(ptr) == 0) & ((lower > 0) | (upper < 0))
-        if never.any():
-            r = int(never.argmax())
-            raise InfeasibleSpace([f"{name or 'rows'}, row {r}: {rows.row(r)}"])
-        if len(column):
-            self._rules.append(NamedRule(name, rows))
 
     def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):

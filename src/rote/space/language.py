@@ -6,7 +6,7 @@ and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with
 `rote.space.quantifiers`.
 
 The set of nodes is closed: `Is`, `Not`, `And`, `Or`, `Implies`, `Tuples`,
-`Linear`, and `LinearRows` for thousands of rows at once. Each answers `holds` on
+`Linear`, `Acyclic`, and `LinearRows` for thousands of rows at once. Each answers `holds` on
 a batch of labels; `rote.space.lowering` turns the same nodes into linear rows, and
 the two must agree on every assignment.
 This module knows nothing of parts, columns or scores.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from rote.errors import LabelError, RuleError
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 Form: TypeAlias = tuple[object, ...]
 MOST_AT_ONCE = 1 << 20  # numbers that rows are added up in
@@ -176,7 +176,7 @@ class Rule(Summable):
             elif isinstance(node, Tuples):
                 found |= dict.fromkeys(node.over)
             elif isinstance(node, LinearRows):
-                found |= dict.fromkeys(node.known[j] for j in np.unique(node.owner).tolist())
+                found |= dict.fromkeys(node.known[j] for j in np.unique(node.place).tolist())
             else:
                 stack += children(node)
         return tuple(sorted(found, key=attrgetter("index")))
@@ -192,6 +192,8 @@ class Rule(Summable):
                 return ("linear", lower, upper, *((c, term.form(position)) for c, term in terms))
             case LinearRows():
                 return self.table_form(position)
+            case Acyclic(arcs=arcs, nodes=nodes):
+                return ("acyclic", nodes, tuple(arc.form(position) for arc in arcs))
             case _:
                 kind = type(self).__name__.lower()
                 return (kind, *(inner.form(position) for inner in children(self)))
@@ -233,6 +235,8 @@ class Rule(Summable):
                 return np.asarray((low <= total) & (total <= high))
             case LinearRows():
                 return self.all_hold(columns, m)
+            case Acyclic():
+                return self.close_no_cycle(columns, m)
             case _:
                 raise no_rule(self)
 
@@ -330,14 +334,14 @@ class LinearRows(Rule):
     Parameters
     ----------
     known
-        The first variables of the space, among them all that rows speak of.
+        Variables in the order of the space, among them all that rows speak of.
     starts
-        Where each of their labels begins among the labels of the space; one more ends the last.
+        Where the labels of each of them begin among those of all of them; one more ends the last.
     ptr
         Where each row begins among the entries; one more ends the last.
     column
-        Per entry: a label, by its position among the labels of the space. In a row each stands
-        once, and they are in order.
+        Per entry: a label, by its position among those of all known variables. In a row each
+        stands once, and they are in order.
     coefficient
         Per entry: a whole number, not 0.
     lower, upper
@@ -352,6 +356,28 @@ class LinearRows(Rule):
     lower: FloatArray
     upper: FloatArray
 
+    @classmethod
+    def of(
+        cls,
+        known: tuple[Variable, ...],
+        starts: IntArray,
+        row: IntArray,
+        column: IntArray,
+        coefficient: IntArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> LinearRows:
+        """Rows of entries in any order; what stands twice in a row counts twice."""
+        if not ((np.diff(column) > 0) | (np.diff(row) > 0)).all() or not coefficient.all():
+            # Rows and columns are sorted together, and the entries of each label added up.
+            key, same = np.unique(row * starts[-1] + column, return_inverse=True)
+            coefficient = np.bincount(same, coefficient).astype(np.int64)
+            key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
+            row, column = np.divmod(key, starts[-1])
+        ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
+        arrays = (starts, ptr, column, coefficient, lower, upper)
+        return cls(known, *map(readonly, arrays))
+
     def __len__(self) -> int:
         return len(self.lower)
 
@@ -360,19 +386,25 @@ class LinearRows(Rule):
         return f"{len(self)} rows: {some}{'; …' if len(self) > 3 else ''}"
 
     @cached_property
+    def place(self) -> IntArray:
+        """The variable of each entry, by its place among the known ones."""
+        return np.searchsorted(self.starts, self.column, side="right") - 1
+
+    @cached_property
     def owner(self) -> IntArray:
         """The variable of each entry, by its index."""
-        return np.searchsorted(self.starts, self.column, side="right") - 1
+        return np.array([v.index for v in self.known], dtype=np.int64)[self.place]
 
     @property
     def label(self) -> IntArray:
         """The label of each entry, by its position in its variable."""
-        return self.column - self.starts[self.owner]
+        return self.column - self.starts[self.place]
 
     def row(self, r: int) -> Linear | Implies:
         """One row as a rule."""
         own = slice(int(self.ptr[r]), int(self.ptr[r + 1]))
-        places = zip(self.owner[own].tolist(), self.label[own].tolist(), strict=True)
+        labels_of = self.column[own] - self.starts[self.place[own]]
+        places = zip(self.place[own].tolist(), labels_of.tolist(), strict=True)
         labels = [Is(self.known[j], label) for j, label in places]
         ends = self.lower[r], self.upper[r]
         low, up = (int(end) if abs(end) < np.inf else None for end in ends)
@@ -405,7 +437,9 @@ class LinearRows(Rule):
         """What `Rule.holds` gives, for m outputs; so many rows at once as fit into some room."""
         result = np.ones(m, dtype=np.bool_)
         used, owner = np.unique(self.owner, return_inverse=True)
-        outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(-1, m)
+        outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(
+            len(used), m
+        )
         label = self.label[:, None]
         widest = int(np.diff(self.ptr).max(initial=1))
         step = max(1, MOST_AT_ONCE // (max(1, m) * widest))
@@ -419,6 +453,72 @@ class LinearRows(Rule):
             ends = self.lower[first : first + step, None], self.upper[first : first + step, None]
             result &= ((ends[0] <= total) & (total <= ends[1])).all(axis=0)
         return result
+
+
+@dataclass(frozen=True)
+class Acyclic(Rule):
+    """The arcs that are taken close no directed cycle.
+
+    Parameters
+    ----------
+    arcs
+        Labels; an output that has one takes the arc.
+    nodes
+        For each arc the numbers of the nodes where it starts and where it ends.
+    """
+
+    arcs: tuple[Is, ...]
+    nodes: tuple[tuple[int, int], ...]
+
+    def __str__(self) -> str:
+        return f"acyclic({len(self.arcs)} arcs)"
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """Where each arc starts and ends, of shape (2, arcs)."""
+        return np.array(self.nodes, dtype=np.int64).reshape(-1, 2).T
+
+    def taken(self, columns: Mapping[int, IntArray], m: int) -> BoolArray:
+        """Which arcs each of m outputs takes, of shape (m, arcs)."""
+        found = [columns[arc.variable.index] == arc.label for arc in self.arcs]
+        return np.array(found, dtype=np.bool_).reshape(len(self.arcs), m).T
+
+    def close_no_cycle(self, columns: Mapping[int, IntArray], m: int) -> BoolArray:
+        """What `Rule.holds` gives: arcs from nodes where none ends are dropped, until none is."""
+        left, (first, last) = self.taken(columns, m), self.ends
+        count = int(self.ends.max(initial=-1)) + 1
+        rows = np.flatnonzero(left.any(axis=1))
+        while len(rows):
+            reached = np.zeros((len(rows), count), dtype=np.bool_)
+            place, arc = np.nonzero(left[rows])
+            reached[place, last[arc]] = True
+            kept = left[rows] & reached[:, first]
+            rows, before = rows[(kept != left[rows]).any(axis=1)], rows
+            left[before] = kept
+        return ~left.any(axis=1)
+
+    def cycle(self, taken: BoolArray) -> list[int]:
+        """The arcs of a shortest cycle among those that one output takes; none without any."""
+        leaving = dict[int, list[int]]()
+        for arc in np.flatnonzero(taken).tolist():
+            leaving.setdefault(self.nodes[arc][0], []).append(arc)
+        best: list[int] = []
+        for start in sorted(leaving):
+            came, ahead = dict[int, int](), [start]  # breadth first
+            while ahead and start not in came:
+                behind: list[int] = []
+                for node in ahead:
+                    for arc in leaving.get(node, ()):
+                        if came.setdefault(self.nodes[arc][1], arc) == arc:
+                            behind.append(self.nodes[arc][1])
+                ahead = behind
+            if start in came:
+                found = [came[start]]
+                while self.nodes[found[-1]][0] != start:
+                    found.append(came[self.nodes[found[-1]][0]])
+                if not best or len(found) < len(best):
+                    best = found
+        return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -464,6 +564,8 @@ def children(rule: Rule) -> tuple[Rule, ...]:
             return tuple(term for _, term in terms)
         case LinearRows():
             return rule.each
+        case Acyclic(arcs=arcs):
+            return arcs
         case _:
             raise no_rule(rule)
 

@@ -91,11 +91,13 @@ class Hamming:
         raise SettingError("the Hamming loss adds up over labels; it needs no term")
 
     def _costs(self, space: Space, gold: IntArray) -> FloatArray:
-        if not self.weights:
-            return np.ones(gold.shape)
-        weights = dict(self.weights)
-        table = np.array([weights.get(a, 1.0) for v in space.variables for a in v.labels])
-        return np.asarray(table[space.offsets[:-1] + gold])
+        costs = np.ones(gold.shape)
+        if self.weights:
+            weights = dict(self.weights)
+            table = np.array([weights.get(a, 1.0) for v in space.variables for a in v.labels])
+            costs = table[space.offsets[:-1] + gold]
+        costs[:, space.own :] = 0.0  # what soft rules say is not part of the output
+        return np.asarray(costs)
 
 
 class TermLoss:
@@ -104,7 +106,8 @@ class TermLoss:
     kind: ClassVar[int]
 
     def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
-        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
+        own = slice(space.own)
+        return np.asarray(self.term(gold[:, own]).value(labels[:, None, own])[:, 0])
 
     def offsets(self, space: Space, gold: IntArray) -> None:
         return None
@@ -136,6 +139,23 @@ class JaccardLoss(TermLoss):
     """1 - |gold ∩ y| / |gold ∪ y| over pairs of a variable and its label, first labels aside."""
 
     kind = JACCARD
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTerm:
+    """A loss term that looks at the first variables of outputs, without those of soft rules."""
+
+    term: LossTerm
+    own: int
+
+    def __len__(self) -> int:
+        return len(self.term)
+
+    def rows(self, index: AnyArray) -> OwnTerm:
+        return OwnTerm(self.term.rows(index), self.own)
+
+    def value(self, labels: IntArray) -> FloatArray:
+        return self.term.value(labels[..., : self.own])
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, product
 from math import gcd
 from typing import TypeAlias
 
@@ -33,6 +33,7 @@ import numpy as np
 
 from rote.errors import RuleError
 from rote.space.language import (
+    Acyclic,
     And,
     Implies,
     Is,
@@ -114,7 +115,9 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     """Rows that hold exactly on the outputs that obey ``rules``."""
     writer = _Writer([int(size) for size in sizes])
     for rule in rules:
-        writer.clauses += writer.clausal(writer.normal(rule, True))
+        one_way = isinstance(rule, Acyclic)  # what counts paths need not say where there is none
+        form = writer.acyclic(rule, (False,)) if one_way else writer.normal(rule, True)
+        writer.clauses += writer.clausal(form)
     return writer.rows()
 
 
@@ -141,7 +144,7 @@ def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     tables = []
     for rule in rules:
         if isinstance(rule, LinearRows):
-            tables.append(as_rows(rule, offsets[-1]))
+            tables.append(as_rows(rule, np.array(offsets)))
             continue
         counted = _count_of_literals(offsets, rule) if isinstance(rule, Linear) else None
         if counted is not None:
@@ -175,10 +178,11 @@ def lower_as_written(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     return reduce(stacked, tables, rows)
 
 
-def as_rows(table: LinearRows, labels: int) -> Rows:
-    """A table of rows as it stands, in a space with so many labels."""
+def as_rows(table: LinearRows, offsets: IntArray) -> Rows:
+    """A table of rows as it stands, in a space whose variables' labels begin there."""
     coefficients = readonly(table.coefficient.astype(np.float64))
-    return Rows(table.ptr, table.column, coefficients, table.lower, table.upper, labels, 0)
+    column, labels = readonly(offsets[table.owner] + table.label), int(offsets[-1])
+    return Rows(table.ptr, column, coefficients, table.lower, table.upper, labels, 0)
 
 
 def _count_of_literals(
@@ -265,6 +269,9 @@ class _Writer:
                 return self.normal(Or((Not(first), then)), positive)
             case LinearRows():
                 return self.normal(And(rule.each), positive)
+            case Acyclic():
+                acyclic = self.acyclic(rule, (True, False))
+                return acyclic if positive else self.negated(acyclic)
             case Tuples(over=over, allowed=allowed):
                 return self.tuples([v.index for v in over], allowed, positive)
             case Linear(terms=terms, lower=low, upper=up):
@@ -332,6 +339,46 @@ class _Writer:
             inner = self.tuples(over[1:], rest, positive)
             parts.append(self.joined(False, [self.negated(here), inner]))
         return self.joined(True, parts)
+
+    def acyclic(self, rule: Acyclic, directions: tuple[bool, ...]) -> Formula:
+        """No cycle is left when nodes are taken out one by one, those of fewest arcs first.
+
+        What is left says by an arc from u to w that a path goes there through nodes taken out. An
+        output closes a cycle exactly where a node that is taken out has arcs to u and back.
+        """
+        paths = defaultdict[int, dict[int, list[Formula]]](lambda: defaultdict(list))
+        for arc, (u, w) in zip(rule.arcs, rule.nodes, strict=True):
+            paths[u][w].append(self.normal(arc, True))
+        into = defaultdict[int, set[int]](set)
+        for u, ends in paths.items():
+            for w in ends:
+                into[w].add(u)
+        closed: list[Formula] = []
+        left = {*paths, *into}
+        while left:
+            node = min(left, key=lambda v: (len(into[v]) * len(paths[v]), v))
+            left.remove(node)
+            before, after = into.pop(node, set()), paths.pop(node, {})
+            if node in after:
+                closed.append(self.negated(self.joined(False, after.pop(node))))
+                before.discard(node)
+            to = {u: self.named_once(paths[u].pop(node), directions) for u in sorted(before)}
+            fro = {w: self.named_once(after[w], directions) for w in sorted(after)}
+            for w in fro:
+                into[w].discard(node)
+            for (u, first), (w, then) in product(to.items(), fro.items()):
+                if u == w:
+                    closed.append(self.negated(self.joined(True, [first, then])))
+                else:
+                    paths[u][w].append(self.joined(True, [first, then]))
+                    into[w].add(u)
+        return self.joined(True, closed)
+
+    def named_once(self, ways: list[Formula], directions: tuple[bool, ...]) -> Formula:
+        """Whether one of these holds, as a literal."""
+        formula = self.joined(False, ways)
+        simple = isinstance(formula, Literal) or formula in (TRUE, FALSE)
+        return formula if simple else self.auxiliary(formula, *directions)
 
     # -- clauses ----------------------------------------------------------------------
 

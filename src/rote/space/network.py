@@ -286,9 +286,14 @@ def _mask(
     local = {j: k for k, j in enumerate(scope)}
     key = (shape, rule.form(local))
     if key not in evaluated:
-        grid = np.indices(shape).reshape(len(shape), -1)
-        evaluated[key] = rule.holds({j: grid[k] for j, k in local.items()}).reshape(shape)
+        evaluated[key] = holds_everywhere(rule, scope, shape)
     return evaluated[key]
+
+
+def holds_everywhere(rule: Rule, scope: Sequence[int], shape: Sequence[int]) -> BoolArray:
+    """Whether a rule holds for each of the joint labels of its variables, which are ``scope``."""
+    grid = np.indices(shape).reshape(len(shape), -1)
+    return rule.holds(dict(zip(scope, grid, strict=True))).reshape(shape)
 
 
 def merged(tables: Sequence[Table]) -> list[Table]:

@@ -38,7 +38,7 @@ def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    return Linear(count(*rules).terms, None, _number(k, "at_most takes"))
+    return Linear(count(*rules).terms, None, natural(k, "at_most takes"))
 
 
 def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
@@ -51,7 +51,7 @@ def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    return Linear(count(*rules).terms, _number(k, "at_least takes"), None)
+    return Linear(count(*rules).terms, natural(k, "at_least takes"), None)
 
 
 def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
@@ -64,7 +64,7 @@ def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     *rules
         Rules, or lists of rules.
     """
-    number = _number(k, "exactly takes")
+    number = natural(k, "exactly takes")
     return Linear(count(*rules).terms, number, number)
 
 
@@ -127,7 +127,7 @@ def _check_variables(wanted: str, variables: Sequence[Any]) -> None:
         raise RuleError(f"{wanted}, got the same variable twice; list each variable once")
 
 
-def _number(value: object, what: str) -> int:
+def natural(value: object, what: str) -> int:
     """How many of some rules hold; fewer than none never do."""
     number = whole(value, what)
     if number < 0:

@@ -19,7 +19,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rote.space.language import And, Implies, Is, Linear, LinearRows, Not, Or, Rule, Tuples, no_rule
+import numpy as np
+
+from rote.space.language import (
+    Acyclic,
+    And,
+    Implies,
+    Is,
+    Linear,
+    LinearRows,
+    Not,
+    Or,
+    Rule,
+    Tuples,
+    no_rule,
+)
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -39,7 +53,7 @@ class Reason(NamedTuple):
 
 
 def violations(space: Space, labels: AnyArray) -> tuple[BrokenConstraint, ...]:
-    """The rules that one output breaks, in the order of the space.
+    """The rules that one output breaks, in the order of the space, and then the soft ones.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -49,9 +63,11 @@ def violations(space: Space, labels: AnyArray) -> tuple[BrokenConstraint, ...]:
     (BrokenConstraint(name='after a comes b', variables=(0, 1)),)
     """
     row = space.as_labels(labels)
+    broken = [(named.name, named.rule) for named in space.broken(row)]
+    broken += [(soft.cost, soft.rule) for soft in space.broken_soft(row)]
     return tuple(
-        BrokenConstraint(named.name, tuple(sorted(reason(named.rule, row[0].tolist()).variables)))
-        for named in space.broken(row)
+        BrokenConstraint(name, tuple(sorted(reason(rule, row[0].tolist()).variables)))
+        for name, rule in broken
     )
 
 
@@ -67,6 +83,11 @@ def reason(rule: Rule, labels: Sequence[int]) -> Reason:
             return _either(inner_rules, labels, decisive=False)
         case LinearRows():
             return _either(rule.each, labels, decisive=False)
+        case Acyclic(arcs=arcs):
+            taken = np.array([labels[arc.variable.index] == arc.label for arc in arcs], np.bool_)
+            cycle = rule.cycle(taken)
+            blamed = cycle or np.flatnonzero(~taken).tolist()
+            return Reason(not cycle, frozenset(arcs[k].variable.index for k in blamed))
         case Or(of=inner_rules):
             return _either(inner_rules, labels, decisive=True)
         case Implies(first=first, then=then):

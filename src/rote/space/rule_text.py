@@ -1,6 +1,6 @@
 """Rules as lines of text, for files: `Vocabulary` turns them into nodes of `rote.space.language`.
 
-    line    [name ":"] rule                             # what follows a # is a comment
+    line    [name ":"] ["prefer" ["by" number]] rule    # what follows a # is a comment
     rule    "if" either "then" either  |  either
     either  both {"or" both}
     both    one {"and" one}
@@ -8,6 +8,9 @@
     count   ("at most" | "at least" | "exactly") number ("of" one {"," one} | kind "is" labels)
     labels  label {"|" label}
     variable  kind {place}            place  a number, first, last, or a letter: i, i+1, j-2
+
+"prefer by 0.7" makes a soft rule, which costs 0.7 where it is broken; with "prefer" alone the cost
+is learned, one for all that the line says.
 
 A letter stands for every number: a rule with letters holds for all of them, two different letters
 being two different numbers, or two that belong together where a task says so. Where a place is not
@@ -24,7 +27,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import permutations
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from rote.errors import RuleError
 from rote.settings import Setting, check, optional
@@ -49,6 +52,7 @@ RULES = optional(
 _COUNTS = {"most": at_most, "least": at_least, "exactly": exactly}
 _WORDS = {"if", "then", "or", "and", "not", "is", "are", "of", "at", "exactly"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[(),|:]|[^\s(),|:"#][^\s(),|:"]*|#.*|\S')
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 _PLACE = re.compile(r"(\d+|first|last)|([a-z])([+-]\d+)?")
 _NEVER = Or(())
 
@@ -67,6 +71,7 @@ class _Line(NamedTuple):
     name: str
     letters: tuple[str, ...]
     ground: _Node
+    weight: float | Literal["learned"] | None  # of a soft rule
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,10 @@ class Vocabulary:
                     rule = line.ground(places, letters)
                 except _Absent:
                     continue
-                builder.require(rule, f"{line.name}{said}")
+                if line.weight is None:
+                    builder.require(rule, f"{line.name}{said}")
+                else:
+                    builder.prefer(rule, line.weight, line.name)
 
 
 @lru_cache(maxsize=64)
@@ -186,10 +194,19 @@ class _Parser:
             name = self.text[: self.tokens[colons[0]].column - 1].strip()
         if not name:
             raise self.error("a name before the colon", self.tokens[0])
+        weight = self.weight() if self.take("prefer") else None
         ground = self.rule()
         if self.next.text:
             raise self.error("'and', 'or' or the end of the line")
-        return _Line(name, tuple(self.letters), ground)
+        return _Line(name, tuple(self.letters), ground, weight)
+
+    def weight(self) -> float | Literal["learned"]:
+        if not self.take("by"):
+            return "learned"
+        if self.next.quoted or not _NUMBER.fullmatch(self.next.text):
+            raise self.error("a number of at least 0, such as 0.7")
+        self.at += 1
+        return float(self.tokens[self.at - 1].text)
 
     def rule(self) -> _Node:
         if not self.take("if"):
@@ -272,8 +289,10 @@ class _Parser:
 
     def kind(self, plural: bool = False) -> str:
         token = self.next
-        spelled = {f"{k[:-1]}ies" if k.endswith("y") else f"{k}s": k for k in self.kinds}
-        name = spelled.get(token.text, token.text) if plural else token.text
+        name = token.text
+        if plural:
+            spelled = {f"{k[:-1]}ies" if k.endswith("y") else f"{k}s": k for k in self.kinds}
+            name = spelled.get(name, name)
         if name not in self.kinds or (not token.quoted and token.text in _WORDS):
             raise self.error(f"the name of a variable: {', '.join(self.kinds):.200}")
         self.at += 1

@@ -22,7 +22,7 @@ from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
 from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
-from rote.space.network import Network, build_network, split
+from rote.space.network import Network, build_network, holds_everywhere, split
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FINGERPRINT_VERSION = 1
@@ -71,6 +71,40 @@ class NamedRule:
             yield NamedRule(self.given and f"{self.given}, row {r}: {rule}", rule)
 
 
+@dataclass(frozen=True)
+class SoftRule:
+    """A rule that outputs may break at a cost: a part of the output that is kept or broken.
+
+    Parameters
+    ----------
+    name
+        What it is called; a learned cost is shared by the rules of one name.
+    rule
+        What is better kept.
+    weight
+        What breaking it costs; None where that is learned.
+    slot
+        Where it is scored: the number of a variable that says kept or broken, or, counted after
+        all variables, of a factor.
+    """
+
+    name: str
+    rule: Rule
+    weight: float | None
+    slot: int
+
+    @property
+    def block(self) -> str:
+        """The name of its weights in a model, one for kept and one for broken."""
+        return f"rule {self.name}"
+
+    @property
+    def cost(self) -> str:
+        """What is said where it is broken."""
+        cost = "what was learned" if self.weight is None else f"{self.weight:g}"
+        return f"{self.name}: broken, costs {cost}"
+
+
 @dataclass(frozen=True, eq=False)
 class Space:
     """Variables, factors over them, and the rules every output obeys.
@@ -85,16 +119,21 @@ class Space:
         Which variables have scores for their joint labellings, in the order of these scores.
     rules
         The constraints, each with the name under which errors speak of it.
+    soft
+        The rules that outputs may break at a cost. Their variables and factors come last among
+        those above, and so do the rules that say what such a variable means.
     """
 
     variables: tuple[Variable, ...]
     factors: tuple[Factor, ...] = ()
     rules: tuple[NamedRule, ...] = ()
+    soft: tuple[SoftRule, ...] = ()
 
     def __repr__(self) -> str:
         return (
             f"Space({len(self.variables)} variables, {len(self.factors)} factors, "
-            f"{len(self.rules)} rules, {self.parts} parts)"
+            f"{len(self.rules)} rules, {self.parts} parts"
+            + (f", {len(self.soft)} soft rules)" if self.soft else ")")
         )
 
     def __eq__(self, other: object) -> bool:
@@ -104,7 +143,8 @@ class Space:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[type[Space], tuple[object, ...]]:
-        return Space, (self.variables, self.factors, self.rules)  # compiled forms stay behind
+        # Compiled forms stay behind.
+        return Space, (self.variables, self.factors, self.rules, self.soft)
 
     # -- compiled forms ---------------------------------------------------------------
 
@@ -136,11 +176,71 @@ class Space:
 
     def without_rules(self) -> Space:
         """The same variables and factors without the rules."""
-        return self._free if self.rules else self
+        return self._free if self.required else self
 
     @cached_property
     def _free(self) -> Space:  # it has names, which equal spaces do not share
-        return Space(self.variables, self.factors)
+        return Space(self.variables, self.factors, self.rules[self._required_count :], self.soft)
+
+    # -- soft rules -------------------------------------------------------------------
+
+    @cached_property
+    def own(self) -> int:
+        """How many variables outputs have; those of soft rules come behind."""
+        return len(self.variables) - sum(s.slot < len(self.variables) for s in self.soft)
+
+    @property
+    def own_factors(self) -> tuple[Factor, ...]:
+        """The factors that are no soft rules."""
+        n = len(self.variables)
+        return self.factors[: len(self.factors) - sum(s.slot >= n for s in self.soft)]
+
+    @property
+    def required(self) -> tuple[NamedRule, ...]:
+        """The rules that every output obeys; what else there is says what soft rules mean."""
+        return tuple(each for named in self.rules[: self._required_count] for each in named.each)
+
+    @property
+    def _required_count(self) -> int:
+        return len(self.rules) - len(self.variables) + self.own
+
+    def breaks(self, soft: SoftRule) -> BoolArray:
+        """For each part of a soft rule, whether it says that the rule is broken."""
+        if soft.slot < len(self.variables):
+            return np.array([False, True])
+        scope = self.factors[soft.slot - len(self.variables)].variables
+        return ~holds_everywhere(soft.rule, scope, tuple(self.sizes[list(scope)])).ravel()
+
+    @cached_property
+    def penalties(self) -> FloatArray:
+        """What soft rules of given weights add to the scores of all parts."""
+        found = np.zeros(self.parts)
+        for soft in self.soft:
+            if soft.weight is not None:
+                found[slice(*self.starts[soft.slot : soft.slot + 2])] -= soft.weight * self.breaks(
+                    soft
+                )
+        return readonly(found)
+
+    def penalized(self, scores: FloatArray) -> FloatArray:
+        """Scores as people give them, of shape (m, parts), with what broken soft rules cost.
+
+        The parts of soft rules may be left out.
+        """
+        if not self.soft:
+            return scores
+        own = np.ones(self.parts, np.bool_)
+        for soft in self.soft:
+            own[slice(*self.starts[soft.slot : soft.slot + 2])] = False
+        if scores.shape[1] == own.sum():
+            narrow, scores = scores, np.zeros((len(scores), self.parts))
+            scores[:, own] = narrow
+        return scores + self.penalties if scores.shape[1] == self.parts else scores
+
+    def broken_soft(self, labels: AnyArray) -> tuple[SoftRule, ...]:
+        """The soft rules that one output breaks."""
+        columns = dict(enumerate(self.as_labels(labels).T))
+        return tuple(soft for soft in self.soft if not soft.rule.holds(columns).all())
 
     # -- shape ------------------------------------------------------------------------
 
@@ -234,6 +334,8 @@ class Space:
             "factors": [f.variables for f in self.factors],
             "rules": [named.rule.form(here) for named in self.rules],
         }
+        if self.soft:
+            shape["soft"] = [(s.rule.form(here), s.weight, s.slot) for s in self.soft]
         text = json.dumps(shape, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -252,12 +354,12 @@ class Space:
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
         columns = dict(enumerate(batch.T))
-        return tuple(named for named in self.each_rule if not named.rule.holds(columns).all())
+        return tuple(named for named in self.required if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
         batch = self.as_labels(labels)
-        table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+        table = self.penalized(np.atleast_2d(np.asarray(scores, dtype=np.float64)))
         if table.shape[0] == 1:
             table = np.broadcast_to(table, (len(batch), table.shape[1]))
         if table.shape != (len(batch), self.parts):
@@ -382,16 +484,17 @@ class Space:
                 f"encode takes a list of outputs, got one by itself: {outputs!r:.80}; "
                 "put it into a list"
             )
-        batch = np.empty((len(outputs), len(self.variables)), dtype=np.int64)
+        own = self.variables[: self.own]
+        batch = np.empty((len(outputs), len(own)), dtype=np.int64)
         for row, output in zip(batch, outputs, strict=True):
-            missing = [v.name for v in self.variables if v.name not in output]
-            if missing or len(output) != len(self.variables):
+            missing = [v.name for v in own if v.name not in output]
+            if missing or len(output) != len(own):
                 extra = sorted(set(output) - set(self._index))
                 raise LabelError(
                     f"an output names each variable once; missing {missing}, unknown {extra}"
                 )
-            row[:] = [v.position(output[v.name]) for v in self.variables]
-        return batch
+            row[:] = [v.position(output[v.name]) for v in own]
+        return self.as_labels(batch)
 
     def decode(self, labels: AnyArray) -> list[dict[str, str]]:
         """A batch of labels by position to outputs by name."""
@@ -402,25 +505,28 @@ class Space:
                 "decode only answers whose status is another"
             )
         return [
-            {v.name: v.labels[label] for v, label in zip(self.variables, row, strict=True)}
+            {
+                v.name: v.labels[label]
+                for v, label in zip(self.variables[: self.own], row, strict=False)
+            }
             for row in self.as_labels(labels).tolist()
         ]
 
     def as_labels(self, labels: AnyArray) -> IntArray:
-        """A checked batch of shape (m, variables)."""
+        """A checked batch of shape (m, variables); columns of soft rules may be left out."""
         batch = np.asarray(labels)
         if batch.ndim == 1:
             batch = batch[None, :]
-        if batch.ndim != 2 or batch.shape[1] != len(self.variables):
+        if batch.ndim != 2 or batch.shape[1] not in (self.own, len(self.variables)):
             raise LabelError(
-                f"labels have the shape (m, {len(self.variables)}), one column per variable; "
+                f"labels have the shape (m, {self.own}), one column per variable; "
                 f"got {np.shape(labels)}"
             )
         if batch.size and not np.issubdtype(batch.dtype, np.integer):
             raise LabelError(
                 f"labels are whole numbers, got {batch.dtype}; use space.encode for names"
             )
-        wrong = (batch < 0) | (batch >= self.sizes)
+        wrong = (batch < 0) | (batch >= self.sizes[: batch.shape[1]])
         if wrong.any():
             i, j = np.argwhere(wrong)[0].tolist()
             variable = self.variables[j]
@@ -430,7 +536,12 @@ class Space:
             )
             locate(error, "output", i)
             raise error
-        return batch.astype(np.int64, copy=False)
+        batch = batch.astype(np.int64, copy=False)
+        if batch.shape[1] == len(self.variables):
+            return batch
+        columns = dict(enumerate(batch.T))
+        said = [~s.rule.holds(columns) for s in self.soft if s.slot < len(self.variables)]
+        return np.column_stack([batch, *said]).astype(np.int64)
 
 
 def _rows(space: Space) -> Rows:

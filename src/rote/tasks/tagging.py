@@ -136,7 +136,7 @@ def _frame(
 ) -> Frame:
     space: Space = tokens_space(length, labels, order, "BIO" if bio else None, rules)
     slots = [_slot("label", t) for t in range(length)]
-    slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
+    slots += [_slot(f"{len(factor.variables)} labels") for factor in space.own_factors]
     global_features = tuple(
         tuples_along(f"{span} labels", length, span, len(labels))
         for span in range(order + 2, wide + 1)

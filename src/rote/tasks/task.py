@@ -34,6 +34,7 @@ from rote.space.global_features import (
 )
 from rote.types import UNKNOWN, IntArray, is_unknown, readonly
 
+GIVEN = "soft rules of given weight"  # their one weight in a model cannot change an answer
 X_contra = TypeVar("X_contra", contravariant=True)
 Y = TypeVar("Y")
 
@@ -108,7 +109,10 @@ class Frame:
                 raise SpaceError(f"slots are such as Slot('block', 0); got {slot!r:.80}")
         for family in self.global_features:
             self._check_global(family)
-        expected = len(self.space.variables) + len(self.space.factors)
+        space = self.space
+        if space.soft and len(self.slots) == space.own + len(space.own_factors):
+            object.__setattr__(self, "slots", self._with_soft())
+        expected = len(space.variables) + len(space.factors)
         if len(self.slots) != expected:
             raise SpaceError(
                 f"a frame has one slot per variable and factor of its space, {expected} in all; "
@@ -135,8 +139,22 @@ class Frame:
                     "those of its labels are of one kind"
                 )
 
+    def _with_soft(self) -> tuple[Slot, ...]:
+        """All slots: those of soft rules are two weights, or one for both that never moves."""
+        space, rest = self.space, iter(self.slots)
+        found = dict[int, Slot]()
+        for soft in space.soft:
+            broken = space.breaks(soft)
+            if soft.weight is None:
+                tied = tuple(broken.astype(int).tolist())
+                found[soft.slot] = Slot(soft.block, tied=tied if len(tied) > 2 else None)
+            else:
+                found[soft.slot] = Slot(GIVEN, tied=(0,) * len(broken))
+        every = range(len(space.variables) + len(space.factors))
+        return tuple(found[s] if s in found else next(rest) for s in every)
+
     def _check_tied(self, number: int, slot: Slot, tied: tuple[int, ...], width: int) -> None:
-        if slot.each or number < len(self.space.variables):
+        if slot.each or number < self.space.own:
             raise SpaceError(f"a slot of block {slot.block!r} is tied, and is not that of a factor")
         if len(tied) != width or set(tied) != set(range(max(tied) + 1)):
             raise SpaceError(

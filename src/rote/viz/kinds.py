@@ -279,9 +279,8 @@ def _decoded(space: Space, labels: AnyArray | Sequence[int]) -> dict[str, str]:
 
 def about_rules(space: Space, broken: Sequence[BrokenConstraint]) -> list[str]:
     """How many of the rules of a space are broken, as a sentence; nothing where it has none."""
-    if not space.rules:
-        return []
-    return [f"broken rules: {len(broken) or 'none'} of {len(space.each_rule)}"]
+    count = len(space.required) + len(space.soft)
+    return [f"broken rules: {len(broken) or 'none'} of {count}"] if count else []
 
 
 def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[Span]:

@@ -122,7 +122,10 @@ def _best_global(problem: Problem) -> IntArray:
 def _values(problem: Problem, outputs: IntArray) -> FloatArray:
     """The values of the same outputs for every input; -inf where a label is closed."""
     space, shape = problem.space, (len(problem), *outputs.shape)
-    values = np.array([space.value(scores, outputs) for scores in problem.scores])
+    own = (len(outputs), space.parts)
+    values = np.array(
+        [space.known_value(np.broadcast_to(scores, own), outputs) for scores in problem.scores]
+    )
     if problem.closed is not None:
         values[problem.closed[:, space.offsets[:-1] + outputs].any(axis=2)] = -np.inf
     return values + problem.global_value(readonly(np.broadcast_to(outputs, shape)))

@@ -41,7 +41,7 @@ def lexicographic_first(
         return labels
     space, labels = problem.space, labels.copy()
     part = problem.rows(rows)
-    floor = space.value(part.scores, labels[rows]) - part.ties
+    floor = space.known_value(part.scores, labels[rows]) - part.ties
     allowed = part.open_labels()
     for j, (start, end) in enumerate(pairwise(space.offsets.tolist())):
         position = np.arange(end - start)
@@ -56,7 +56,7 @@ def lexicographic_first(
             narrowed = part.rows(asked).with_open(smaller)
             found = better(narrowed, floor[asked], rows[asked])
             taken = np.flatnonzero((found >= 0).all(axis=1))
-            values = space.value(narrowed.scores[taken], found[taken])
+            values = space.known_value(narrowed.scores[taken], found[taken])
             taken = taken[values >= floor[asked[taken]]]
             asked = asked[taken]
             labels[rows[asked]] = found[taken]

@@ -313,4 +313,4 @@ class _Search:
         return bool(self.problem.space.was_feasible(labels[None]).all())
 
     def value(self, labels: IntArray) -> float:
-        return float(self.problem.space.value(self.problem.scores, labels)[0])
+        return float(self.problem.space.known_value(self.problem.scores, labels[None])[0])

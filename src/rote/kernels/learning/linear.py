@@ -85,7 +85,7 @@ def add_scores(
             sums[c] = 0.0
         add_rows(sums, count, weights, origin, slots.stride[slot], vectors, v)
         for a in range(width):
-            own[a] = sums[slots.column[begin + a]]
+            own[a] += sums[slots.column[begin + a]]
     else:
         add_rows(own, width, weights, origin, slots.stride[slot], vectors, v)
 
