@@ -82,7 +82,8 @@ def label_sequences(
     check_solving(engine, on_infeasible)
     names = check("labels", labels, LIST)
     check("rules", rules, RULES)
-    if check("encoding", encoding, ENCODING) is not None:
+    check("encoding", encoding, ENCODING)
+    if encoding is not None:
         check_encoding(names, encoding)
     known = grouped(scores)
     frame, keys = known or (scores, None)
