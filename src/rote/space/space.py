@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
@@ -145,6 +145,29 @@ class Space:
     def __reduce__(self) -> tuple[type[Space], tuple[object, ...]]:
         # Compiled forms stay behind.
         return Space, (self.variables, self.factors, self.rules, self.soft)
+
+    # -- files ------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON has it, names included; `from_json` reads it.
+
+        >>> from rote import SpaceBuilder
+        >>> builder = SpaceBuilder()
+        >>> x = builder.variable("x", "ab")
+        >>> builder.require(~x["a"], "no a")
+        >>> builder.build().to_json()["rules"]
+        [{'name': 'no a', 'rule': ['not', ['is', 0, 0]]}]
+        """
+        from rote.space.description import described
+
+        return described(self)
+
+    @staticmethod
+    def from_json(description: Mapping[str, Any]) -> Space:
+        """The space that `to_json` described; `SpaceError` says what is wrong with another one."""
+        from rote.space.description import restored
+
+        return restored(description)
 
     # -- compiled forms ---------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from typing import ClassVar, NamedTuple
 
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.chain import Chain
+from rote.inference.exact.cycle_cuts import cut_rules
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
 from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
@@ -64,7 +65,8 @@ class Exact(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
+        once = len(problem) == 1 and _is_made_of_rules(space) and not cut_rules(space)
+        if once and space.is_new():
             presolved = Presolved.of(problem, graph_of_rules(space))
             return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
         return self._compiled(problem, context)
@@ -100,7 +102,13 @@ class Exact(Engine):
             lazy = route.lazy
             if self.time_limit is not None:
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
-            return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
+            found = lazy.answer(problem, NO_CONTEXT)
+            if self.time_limit is None and len(found.unsettled) and cut_rules(problem.space):
+                from rote.inference.solvers.milp import Milp
+
+                rest = Milp().within(problem.rows(found.unsettled), settle=True)
+                return found.with_rows(found.unsettled, rest)
+            return self._rest(problem, context, found)
         if route.dense:
             seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
             found = solve_together(problem, max(1, int(seconds * VISITS)))
@@ -154,6 +162,8 @@ class Route(NamedTuple):
 @once_per_space
 def route_of(space: Space) -> Route:
     """What `Exact` tries, before branch and bound and solvers take turns."""
+    if cut_rules(space):
+        return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))
