@@ -104,7 +104,9 @@ class RuledAnswers(Checked):
             groups.setdefault(key, []).append(number)
         found: list[Any] = [None] * len(asked)
         for variables, numbers in groups.items():
-            space = _space(variables, self._lists, self.rules, tuple(self._vocabulary.kinds.items()))
+            space = _space(
+                variables, self._lists, self.rules, tuple(self._vocabulary.kinds.items())
+            )
             scores = np.array([[s for q in asked[k] for s in q.scores] for k in numbers])
             closed = np.isneginf(scores)
             scores[closed] = 0.0
@@ -124,7 +126,9 @@ class RuledAnswers(Checked):
     @cached_property
     def _lists(self) -> tuple[tuple[str, bool], ...]:
         """The name of each list, and whether its items differ."""
-        return tuple((f.name.removesuffix(f".{LENGTH}"), f.unique) for f in self._fields if f.is_list)
+        return tuple(
+            (f.name.removesuffix(f".{LENGTH}"), f.unique) for f in self._fields if f.is_list
+        )
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

@@ -46,6 +46,17 @@ def may_be_taken(closed: Flags2, i: Int, parts: Ints2, k: Int, variables: Int) -
     return True
 
 
+def is_same(scores: Floats2, i: Int, remembered: Floats2) -> bool:
+    """Whether the scores of input i are those remembered, to the bit but for the sign of zero."""
+    expect("remembered", "columns", scores.shape[1], remembered.shape[1])
+    expect("remembered", "rows", 1, remembered.shape[0])
+    expect_least("scores", "rows", i + 1, scores.shape[0])
+    for part in range(scores.shape[1]):
+        if scores[i, part] != remembered[0, part]:
+            return False
+    return True
+
+
 class Memory(Bundle):
     """Outputs and entries."""
 

@@ -143,6 +143,7 @@ class SpaceBuilder:
     def options(self, names: Iterable[str]) -> Options:
         """Many yes/no candidates at once.
 
+        >>> from rote import SpaceBuilder, at_most
         >>> builder = SpaceBuilder()
         >>> cities = builder.options(["Bonn", "Berlin", "Paris"])
         >>> builder.require(at_most(1, cities))
@@ -430,6 +431,8 @@ class SpaceBuilder:
         if limit is None:
             return np.full(count, none)
         found = np.asarray(limit)
+        if isinstance(limit, np.ndarray) and found.dtype == np.float64 and found.shape == (count,):
+            return found
         if not np.issubdtype(found.dtype, np.integer) or found.shape not in ((), (count,)):
             raise RuleError(
                 f"at_least and at_most are a whole number, or one for each of {count} groups; "

@@ -11,6 +11,13 @@ from rote.tasks.external_scores import (
     learn_mixture,
     scores_from,
 )
+from rote.tasks.extraction import (
+    EntityCandidate,
+    Extraction,
+    ExtractionSchema,
+    RelationCandidate,
+    RelationType,
+)
 from rote.tasks.graphs import Graph, GraphLabelling, drop_unlabelled, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
@@ -22,10 +29,13 @@ __all__ = [
     "Coreference",
     "CustomFeature",
     "Document",
+    "EntityCandidate",
     "EntityRelation",
     "EntityRelationOutput",
     "Examples",
     "ExternalScores",
+    "Extraction",
+    "ExtractionSchema",
     "Frame",
     "Graph",
     "GraphLabelling",
@@ -34,6 +44,8 @@ __all__ = [
     "MultiLabel",
     "Multiclass",
     "ParsedSentence",
+    "RelationCandidate",
+    "RelationType",
     "Scores",
     "Slot",
     "Tagging",

@@ -10,7 +10,8 @@ import pytest
 from rote.inference import Exhaustive, Problem
 from rote.inference.exact import neighbourhoods
 from rote.inference.exact.neighbourhoods import Climb, neighbours_of
-from rote.space import SpaceBuilder
+from rote.inference.exact.plans import no_plan
+from rote.kernels.local_search.large_neighbourhood import Climber, draw_free
 from rote.types import readonly
 from tests.inference.outputs import built, few
 
@@ -42,6 +43,7 @@ def test_small_problems_are_solved_by_steps(scopes, rules):
             assert gained == (climb.best_value > before)
             assert space.holds(climb.now[None]).all()
             assert climb.value == space.value(scores, climb.now)[0]
+            assert climb.value <= climb.best_value + 1e-2
         assert climb.best_value == pytest.approx(Exhaustive().solve(space, scores).value[0])
 
 
@@ -74,41 +76,49 @@ def test_what_is_watched_gets_better_and_is_returned():
 
 
 def test_shaking_leaves_a_local_optimum(monkeypatch):
-    """Balls of one variable and no forests: only a shake leads from aa to bb."""
-    builder = SpaceBuilder()
-    builder.factor(builder.variable("x", "ab"), builder.variable("y", "ab"))
-    space = builder.build()
-    scores = np.array([[0.0, 0, 0, 0, 1, 0, 0, 2]])
-    monkeypatch.setattr(neighbourhoods, "FIRST_SIZE", 1)
+    """One variable is freed at a time: only a shake leads from aa to bb."""
+    monkeypatch.setattr(neighbourhoods, "partial_plan", no_plan)
+    monkeypatch.setattr(neighbourhoods, "STEPS", 1)
+    space = built(2, [(0, 1)], labels="abc")
+    scores = np.array([[0.0, 0, -9, 0, 0, -9, 1, 0, 0, 0, 2, 0, 0, 0, 0]])
     for patience, expected in ((10**9, 1.0), (5, 2.0)):
         monkeypatch.setattr(neighbourhoods, "PATIENCE", patience)
-        climb = Climb(Problem(space, scores), np.zeros(2, np.int64), np.random.default_rng(0), 1)
-        monkeypatch.setattr(climb, "forest", climb.ball)
+        climb = Climb(Problem(space, scores), np.zeros(2, np.int64))
         for _ in range(300):
-            climb.size = 1
+            climb.climber.size = 0.5
             climb.step()
         assert climb.best_value == expected
 
 
-def test_neighbours_share_a_table_or_a_row_and_are_no_auxiliary_variables():
-    space = built(12, [(0, 1), (1, 2, 3)], [lambda v: few(v[2:])])
-    joined = neighbours_of(space)
-    assert joined[0] == (1,)
-    assert joined[1] == (0, 2, 3)
-    assert joined[11] == tuple(range(2, 11))
-    assert len(joined) == 12
+def joined_of(space):
+    joined = neighbours_of(space).joined
+    return [others.tolist() for others in np.split(joined.other, joined.ptr[1:-1])]
 
 
-def test_a_forest_closes_no_loop():
-    space = built(12, [*pairwise(range(12)), (0, 11), (3, 8)])
-    problem = Problem(space, np.zeros((1, space.parts)))
-    climb = Climb(problem, np.zeros(12, np.int64), np.random.default_rng(0))
-    for _ in range(20):
-        free = climb.forest()
-        edges = [(i, j) for i in range(12) for j in climb.joined[i] if i < j]
-        inside = [(i, j) for i, j in edges if free[i] and free[j]]
-        root = list(range(12))
-        for i, j in inside:
-            assert root[i] != root[j]
-            root = [root[i] if each == root[j] else each for each in root]
-        assert free.sum() >= 9
+def test_neighbours_share_a_table_or_a_row():
+    joined = joined_of(built(12, [(0, 1), (1, 2, 3)], [lambda v: few(v[2:])]))
+    assert joined[0] == [1]
+    assert joined[1] == [0, 2, 3]
+    assert joined[11] == [*range(2, 11)]
+
+
+def test_free_variables_hang_together_and_a_tree_closes_no_loop():
+    space = built(
+        12, [*combinations(range(12), 2)][::3], [few]
+    )  # a row, so that nothing is eliminated
+    neighbours = neighbours_of(space)
+    joined = joined_of(space)
+    climber = Climber(12, 0, 1.0)
+    seen = set()
+    for size in range(1, 13):
+        for is_tree in (False, True):
+            free = np.flatnonzero(draw_free(climber, neighbours.joined, size, is_tree)).tolist()
+            inside = sum(k in free for j in free for k in joined[j]) // 2
+            reached = {free[0]}
+            for _ in free:
+                reached |= {k for j in reached for k in joined[j] if k in free}
+            assert reached == set(free)
+            assert len(free) <= size
+            assert inside == len(free) - 1 if is_tree else len(free) == size
+            seen.add(free[0])
+    assert len(seen) > 1

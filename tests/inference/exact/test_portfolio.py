@@ -215,6 +215,7 @@ def test_under_a_limit_values_rise_and_bounds_fall(extras, monkeypatch):
         monkeypatch.setattr(Isolated, "installed", classmethod(lambda cls: False))
     elif not Toulbar2.installed():
         pytest.skip("pytoulbar2 is not installed")
+    monkeypatch.setattr(module, "FIRST_SHARE", 1e-9)  # whose output is not the best one
     space = built(30, combinations(range(30), 2), labels="abc")
     problem = Problem(space, np.random.default_rng(0).normal(size=(1, space.parts)))
     seen = []

@@ -20,10 +20,12 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, Found, finite_messages, search
+from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
+from rote.kernels.dual.restart import branch_from
 from rote.settings import FLAG, LIMIT, check, optional, whole
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, readonly
@@ -76,10 +78,14 @@ class BranchAndBound(Engine):
         left = np.full(len(problem), seconds)
         most = self.node_limit or UNLIMITED
         found = self._search(problem, floors, left, most, start)
-        labels = found.labels
         if warm.incumbent is not None:  # which no limit takes away
-            kept = (labels < 0).any(axis=1) & (floors > -np.inf)
-            labels = np.where(kept[:, None], warm.incumbent, labels)
+            kept = (found.labels < 0).any(axis=1) & (floors > -np.inf)
+            found = found._replace(labels=np.where(kept[:, None], warm.incumbent, found.labels))
+        return self._answers(problem, found, left)
+
+    def _answers(self, problem: Problem, found: Found, left: FloatArray) -> Solutions:
+        """What was found, ties broken in the seconds that are left."""
+        labels = found.labels
         there = (labels >= 0).all(axis=1)
         rows = np.flatnonzero(found.doubtful & found.complete & there & (left > 0))
         if len(rows):
@@ -93,6 +99,24 @@ class BranchAndBound(Engine):
             Status.TIMED_OUT,
         )
         return Solutions.of(problem, labels, FoundBy.BRANCH, bound=found.bound, status=status)
+
+    def restarted(self, problem: Problem, incumbents: IntArray) -> Solutions:
+        """The answers that are near to outputs of each input, such as its last answer.
+
+        For spaces all of whose rules are in tables once cheap variables are eliminated
+        (`restarts`).
+
+        Parameters
+        ----------
+        problem
+            The problem of all inputs.
+        incumbents
+            An output of each input, of shape (m, variables); one that breaks rules is of no use.
+        """
+        reduced = partial_plan(problem.space).reduced(problem.space)
+        most = self.node_limit or UNLIMITED
+        found = Found(*branch_from(problem.questions, readonly(incumbents), reduced, most))
+        return self._answers(problem, found, np.full(len(problem), np.inf))
 
     def duals(
         self,
@@ -209,3 +233,9 @@ def _further(
         if found.complete[0]:
             break
     return found, spent
+
+
+@once_per_space
+def restarts(space: Space) -> bool:
+    """Whether `BranchAndBound.restarted` can start from outputs of this space."""
+    return not len(partial_plan(space).core.network.rows)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from rote.inference.engine import Capability, Engine
+from rote.inference.exact.branch import BranchAndBound, restarts
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.cycle_cuts import cut_rules
 from rote.inference.exact.elimination import Elimination
@@ -44,6 +45,8 @@ FEW_CANDIDATES = 1 << 12
 # given.
 VISITS = 1 << 22
 NODES_IN_TIME = 1 << 8  # of message passing under a time limit, which it does not look at
+# Nodes, times variables, of a search that begins with the last answer: some tens of milliseconds.
+SHORT_SEARCH, IN_ORDER = 1 << 21, 1 << 24
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,9 @@ class Exact(Engine):
         once = len(problem) == 1 and _is_made_of_rules(space) and not cut_rules(space)
         if once and space.is_new():
             presolved = Presolved.of(problem, graph_of_rules(space))
-            return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            if space.factors:
+                return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
+            return presolved.answers(lambda rest: self._search(rest, NO_CONTEXT), anew=True)
         return self._compiled(problem, context)
 
     def _compiled(self, problem: Problem, context: Context) -> Solutions:
@@ -85,11 +90,12 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        return not _is_made_of_rules(space) and route_of(space).messages
+        route = route_of(space)
+        return route.messages or (route.searches and restarts(space))
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
-        return not self.warm_starts(space)
+        return _is_made_of_rules(space) or not route_of(space).messages
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = route_of(space).one_pass
@@ -119,7 +125,28 @@ class Exact(Engine):
             if not len(left.rows):
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))
-        return self._search(problem, context)
+        return self._from_incumbents(problem, context)
+
+    def _from_incumbents(self, problem: Problem, context: Context) -> Solutions:
+        """A short search from the outputs of the context, and the long one where that is no proof.
+
+        It does not look at the clock.
+        """
+        warm = context.warm
+        if (
+            warm is None
+            or warm.incumbent is None
+            or self.time_limit is not None
+            or not restarts(problem.space)
+            or warm.incumbent[:, 0].min(initial=0) < 0
+        ):
+            return self._search(problem, context)
+        nodes = max(1, SHORT_SEARCH // len(problem.space.variables))
+        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, warm.incumbent)
+        left = found.unsettled
+        if not len(left):
+            return found
+        return found.with_rows(left, self._search(problem.rows(left), context.rows(left)))
 
     def _rest(self, problem: Problem, context: Context, found: Solutions) -> Solutions:
         """The same with what the search says of the inputs that are not settled."""
@@ -157,6 +184,11 @@ class Route(NamedTuple):
     lazy: LazyRows | None
     dense: bool
     messages: bool
+
+    @property
+    def searches(self) -> bool:
+        """Whether nothing is tried before branch and bound and solvers."""
+        return self.one_pass is None and self.lazy is None and not self.dense and not self.messages
 
 
 @once_per_space

@@ -24,6 +24,7 @@ from rote.kernels.presolve.linking import linked
 from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
 from rote.kernels.search.branch import branch
+from rote.space.builder import SpaceBuilder
 from rote.space.lowering import lower_as_written
 from rote.space.network import sparse, two_valued
 from rote.space.space import Space
@@ -109,11 +110,16 @@ class Presolved:
         labels[variable] = label[np.asarray(graph.offsets)[:-1] + found]
         return labels
 
-    def answers(self, further: Callable[[Problem], Solutions]) -> Solutions:
-        """All answers; those that a short search does not find are asked for ``further``."""
+    def answers(self, further: Callable[[Problem], Solutions], *, anew: bool = False) -> Solutions:
+        """All answers; those that a short search does not find are asked for ``further``.
+
+        With ``anew``, one input that a search does not find is asked for by a space of its own.
+        """
         problem = self.problem
         found = [self.solved(i) for i in range(len(problem))]
         solved = [i for i, labels in enumerate(found) if labels is not None]
+        if anew and not solved:
+            return self._asked_anew(further)
         if not solved:
             return self._asked(problem, slice(None), further)
         labels = np.array([found[i] for i in solved])[:, : len(problem.space.variables)]
@@ -124,6 +130,54 @@ class Presolved:
         every = Solutions.none(problem.space, len(problem))
         every = every.with_rows(rows, self._found(problem.rows(rows), self.left[rows], labels))
         return every.with_rows(rest, self._asked(problem.rows(rest), rest, further))
+
+    def _asked_anew(self, further: Callable[[Problem], Solutions]) -> Solutions:
+        """The answer to the one input by what is left of it, where nothing but labels has scores.
+
+        That takes less to compile than the space it came from.
+        """
+        problem, is_open, rows = self.problem, self.is_open[0], self.graph.rows
+        sizes = np.asarray(self.graph.sizes)
+        owner, starts = np.repeat(np.arange(len(sizes)), sizes), offsets_from_counts(sizes)
+        counts = np.bincount(owner[is_open])
+        free = np.flatnonzero(counts > 1)
+        kept = np.flatnonzero(is_open & (counts > 1)[owner])
+        builder = SpaceBuilder()
+        for j in free.tolist():
+            builder.variable(str(j), list(map(str, range(counts[j]))))
+        number = np.full(len(owner), -1)
+        number[kept] = np.arange(len(kept))
+        ptr = np.asarray(rows.start)[np.asarray(rows.ptr)]
+        row, column = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), np.asarray(rows.column)
+        weight = np.asarray(rows.coefficient).astype(np.int64)
+        fixed = is_open[column] & (counts == 1)[owner[column]]
+        added = np.bincount(row[fixed], weight[fixed], minlength=len(ptr) - 1)
+        stays = self.live[0][row] & (number[column] >= 0)
+        found, sizes = np.unique(row[stays], return_counts=True)
+        labels, weights = number[column[stays]], weight[stays]
+        ends = offsets_from_counts(sizes)[:-1]
+        builder.require_rows(
+            labels,
+            weights,
+            ends,
+            at_least=np.asarray(rows.lower)[found] - added[found],
+            at_most=np.asarray(rows.upper)[found] - added[found],
+        )
+        scores = np.concatenate([problem.scores[0], np.zeros(len(owner) - problem.space.labels)])
+        # One label more has the largest score of all, so that ties are as they were.
+        builder.variable("largest", ["score"])
+        asked = np.append(scores[kept], np.abs(problem.scores).max(initial=0.0))
+        space = builder.build()
+        answer = further(Problem(space, asked, np.zeros((1, space.labels), np.bool_)))
+        if answer.labels[0, 0] < 0:
+            every = np.full((1, len(problem.space.variables)), -1)
+        else:
+            every = self.labels.copy()
+            every[0, free] = kept[space.offsets[: len(free)] + answer.labels[0, :-1]] - starts[free]
+            every = every[:, : len(problem.space.variables)]
+        bound = answer.bound + problem.value(every) - answer.value
+        by = FoundBy(int(answer.source[0]))
+        return Solutions.of(problem, every, by, bound=bound, status=answer.status)
 
     def _found(self, problem: Problem, left: IntArray, labels: IntArray) -> Solutions:
         if len(problem) == 1:

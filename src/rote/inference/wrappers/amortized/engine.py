@@ -34,6 +34,7 @@ from rote.inference.wrappers.amortized.certificates import (
 )
 from rote.inference.wrappers.amortized.counters import AmortizedStats, Counters
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache, SolutionCaches
+from rote.inference.wrappers.amortized.warm_starts import LONG
 from rote.inference.wrappers.decomposed import Decomposed
 from rote.settings import Setting, instance_of, number, one_of, optional, whole
 from rote.types import FloatArray, IntArray
@@ -168,10 +169,12 @@ class Amortized(Wrapper):
         if not space.variables:
             return self._undecided(problem, context)
         if self.epsilon == 0:
-            if self.admission == "adaptive" and self.inner.is_quick(space):
-                return self._untested(problem, context, noted=False)
-            if self.certificate == "auto" and self.inner.warm_starts(space):
+            quick = self.admission == "adaptive" and self.inner.is_quick(space)
+            caches, auto = self._state.caches, self.certificate == "auto"
+            if auto and (caches.has_starts(space) if quick else self.inner.warm_starts(space)):
                 return self._warm(problem, context)
+            if quick:
+                return self._untested(problem, context, noted=False, long_ones=auto)
         epsilon = self._epsilons(m)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
@@ -204,14 +207,25 @@ class Amortized(Wrapper):
         around = rebuilt(self.inner, Decomposed, lambda own: own.over(self.over(own.inner)))
         return around.answer(problem, context)
 
-    def _untested(self, problem: Problem, context: Context, *, noted: bool = True) -> Solutions:
-        """Straight to the inner engine; the time is ``noted`` for the admission policy."""
+    def _untested(
+        self, problem: Problem, context: Context, *, noted: bool = True, long_ones: bool = False
+    ) -> Solutions:
+        """Straight to the inner engine; the time is ``noted`` for the admission policy.
+
+        With ``long_ones``, what takes long is remembered as a start.
+        """
         start = perf_counter()
         solutions = self.inner.answer(problem, context)
         took, m, state = perf_counter() - start, len(problem), self._state
         if noted:
             with state.caches.lock:
                 state.budget.policy(problem.space).enter_solved(m, took)
+        if long_ones and took > LONG * m and self.inner.warm_starts(problem.space):
+            with state.caches.lock:
+                cache = state.caches.warm_starts(problem.space)
+                cache.note([None] * m, took)
+                cache.remember(problem, context, solutions)
+                state.caches.trim(cache)
         state.stats.add(queries=m, cold=m, solver_calls=m, bypassed=m, solving_seconds=took)
         return solutions
 
@@ -232,37 +246,39 @@ class Amortized(Wrapper):
             cache.fetch()
             starts = cache.find(problem, context)
             same, known = cache.answers(problem, starts)
-        left, part, asked = np.arange(m), problem, context
+        part, asked = problem, context
         if known is not None:
-            left = np.setdiff1d(left, same)
+            left = np.setdiff1d(np.arange(m), same)
+            if not len(left):
+                state.stats.add(queries=m, reused=m, testing_seconds=perf_counter() - begun)
+                state.stats.hit("same", m)
+                return known
             part, asked = _rows(problem, context, left)
             starts = [starts[i] for i in left.tolist()]
         asked = cache.context(asked, part, starts)
-        testing, begun = perf_counter() - begun, perf_counter()
-        found = self.inner.answer(part, asked) if len(left) else known
-        assert found is not None
-        solving, begun = perf_counter() - begun, perf_counter()
-        if len(left):
-            with state.caches.lock:
-                cache.remember(part, asked, found)
-                state.caches.trim(cache)
-        cold = starts.count(None)
+        solving = perf_counter()
+        found = self.inner.answer(part, asked)
+        solved = perf_counter()
+        with state.caches.lock:
+            cache.note(starts, solved - solving)
+            cache.remember(part, asked, found)
+            state.caches.trim(cache)
+        count, cold = len(starts), starts.count(None)
         state.stats.add(
             queries=m,
-            reused=m - len(left),
-            warm=len(left) - cold,
+            reused=m - count,
+            warm=count - cold,
             cold=cold,
-            solver_calls=len(left),
-            testing_seconds=testing + perf_counter() - begun,
-            solving_seconds=solving,
+            solver_calls=count,
+            testing_seconds=solving - begun + perf_counter() - solved,
+            solving_seconds=solved - solving,
         )
+        found = Solutions(*found.arrays)  # without its duals
         if known is None:
-            return replace(found, duals=None)
-        state.stats.hit("same", m - len(left))
-        if not len(left):
-            return known
+            return found
+        state.stats.hit("same", m - count)
         whole = Solutions.none(problem.space, m).with_rows(same, known)
-        return whole.with_rows(left, replace(found, duals=None))
+        return whole.with_rows(left, found)
 
     def _tested(self, problem: Problem, context: Context, epsilon: FloatArray) -> Solutions:
         """Certificates first. A young cache is asked about few inputs at a time."""

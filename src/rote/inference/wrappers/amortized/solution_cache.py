@@ -194,6 +194,11 @@ class SolutionCaches:
         """What engines start from."""
         return self._of(WarmStarts, space)
 
+    def has_starts(self, space: Space) -> bool:
+        """Whether something is there to start from that has paid so far."""
+        found: WarmStarts | None = self._caches.get((WarmStarts, space))
+        return found is not None and found.pays and bool(found.starts)
+
     def _of(self, kind: type[E], space: Space) -> E:
         found: E | None = self._caches.get((kind, space))
         if found is None:
