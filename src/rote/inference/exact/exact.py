@@ -37,6 +37,7 @@ from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
 from rote.settings import LIMIT
+from rote.space.language import Acyclic
 from rote.space.space import Space
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
@@ -68,8 +69,7 @@ class Exact(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        once = len(problem) == 1 and _is_made_of_rules(space) and not cut_rules(space)
-        if once and space.is_new():
+        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space) and not cut(space):
             presolved = Presolved.of(problem, graph_of_rules(space))
             if space.factors:
                 return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
@@ -174,6 +174,11 @@ def _is_made_of_rules(space: Space) -> bool:
     With as many factors as variables it may be a chain or a tree, which takes one pass.
     """
     return bool(space.rules) and 2 * len(space.factors) < len(space.variables)
+
+
+def cut(space: Space) -> bool:
+    """Whether rules against cycles are cut off; asked of spaces for which nothing is compiled."""
+    return any(isinstance(named.rule, Acyclic) for named in space.rules)
 
 
 class Route(NamedTuple):

@@ -20,8 +20,8 @@ from rote.inference.exact.duals import Duals
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.stores.base import Store
-from rote.inference.wrappers.amortized.entries import Entry, Shared
 from rote.inference.wrappers.amortized.admission import LATEST as WEIGHT
+from rote.inference.wrappers.amortized.entries import Entry, Shared
 from rote.kernels.cache_lookup import best_remembered, is_same
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
