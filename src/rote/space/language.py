@@ -375,8 +375,8 @@ class LinearRows(Rule):
             key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
             row, column = np.divmod(key, starts[-1])
         ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
-        whole = map(readonly, (starts, ptr, column, coefficient))
-        return cls(known, *whole, readonly(lower), readonly(upper))
+        starts, ptr, column, coefficient = map(readonly, (starts, ptr, column, coefficient))
+        return cls(known, starts, ptr, column, coefficient, readonly(lower), readonly(upper))
 
     def __len__(self) -> int:
         return len(self.lower)
