@@ -14,7 +14,7 @@ from rote import SpaceBuilder, acyclic, at_least, functional, k_best, max_margin
 from rote.errors import InfeasibleSpace
 from rote.inference import BranchAndBound, Exact, Exhaustive, Milp
 from rote.inference.approximate import RGS, ConstrainedBeam
-from rote.inference.exact.cycle_cuts import cut_rules, violated_cycles
+from rote.inference.exact.cycle_cuts import cut_rules, violated_cycles, violated_rows
 from rote.inference.exact.lazy_rows import LazyRows
 from rote.inference.solvers.cp_sat import CpSat
 from rote.inference.solvers.toulbar2 import Toulbar2
@@ -35,10 +35,16 @@ ENGINES = {
 
 @st.composite
 def arcs_between(draw):
-    """Nine to twelve arcs between four nodes, factors, counts, and one or two rules on cycles."""
+    """Arcs between four or five nodes, by options or by a label for each node, and other rules."""
+    builder, family = SpaceBuilder(), {}
+    if draw(st.integers(0, 3)) == 0:  # each node says by a label of its own where its arc starts
+        for node in "abcde":
+            others = "abcde".replace(node, "")
+            variable = builder.variable(node, [*others, "root"])
+            family |= {(other, node): variable[other] for other in others}
+        builder.require(acyclic(family), "no cycle")
+        return builder.build()
     pairs = draw(st.permutations(list(permutations("abcd", 2))))[: draw(st.integers(9, 12))]
-    builder = SpaceBuilder()
-    family = {}
     for k, pair in enumerate(pairs):
         labels = draw(st.sampled_from([("no", "yes"), ("yes", "no")]))
         family[pair] = builder.variable(f"x{k}", labels)["yes"]
@@ -98,6 +104,26 @@ def test_k_best_and_max_marginals(data):
     found = k_best(space, scores, len(ranked))
     assert [tuple(one.labels[0].tolist()) for one in found] == [best.labels for best in ranked]
     assert max_marginals(space, scores)[0] == pytest.approx(judge.max_marginals(scores), abs=1e-9)
+
+
+@given(data=st.data())
+@settings(max_examples=20)
+def test_outputs_obey_all_rows_that_a_relaxation_violates(data):
+    space = data.draw(arcs_between())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    columns = space.offsets[:-1] + np.array(Judge(space).outputs, dtype=np.int64).reshape(
+        -1, len(space.variables)
+    )
+    outputs = np.zeros((len(columns), space.labels))
+    outputs[np.arange(len(columns))[:, None], columns] = 1.0
+    for power in (1, 3):
+        rows = violated_rows(space, rng.random(space.labels) ** (1 / power))
+        if rows is None:
+            continue
+        for r in range(len(rows)):
+            own = slice(rows.indptr[r], rows.indptr[r + 1])
+            totals = outputs[:, rows.indices[own]] @ rows.data[own]
+            assert (totals <= rows.upper[r]).all()
 
 
 @given(

@@ -39,7 +39,7 @@ FEW_CANDIDATES = 1 << 12  # of an elimination of all variables; beyond, only of 
 # Candidates of an elimination, all and for each variable; where there are fewer, a search with the
 # rows is faster.
 CANDIDATES_THAT_PAY, CANDIDATES_EACH = 512, 12
-FEW_MISSED, MANY_SETS = 2, 256
+FEW_MISSED, FEW_SETS, MANY_SETS = 2, 4, 256
 NODES = 1 << 10  # of a search without the rows
 
 
@@ -111,8 +111,8 @@ class LazyRows(Engine):
 @once_per_space
 def lazy_rows_for(space: Space) -> LazyRows | None:
     """The engine for a space where leaving its long rules out saves work, else None."""
-    if cut_rules(space):  # the rows of paths join all variables
-        return LazyRows(set_limit=MANY_SETS)
+    if cut_rules(space):  # beyond few sets, relaxations with cuts are faster
+        return LazyRows(set_limit=FEW_SETS)
     network = space.network
     least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
     if network.table_ptr[-1] - network.labels < least or not _rules_over_many(space):
@@ -274,7 +274,7 @@ class _Pool:
             for i in np.flatnonzero(fine).tolist():
                 taken = np.zeros(self.space.labels)
                 taken[self.space.offsets[:-1] + labels[i]] = 1.0
-                more = violated_rows(self.cycles, self.space, taken)
+                more = violated_rows(self.space, taken)
                 if more is not None:
                     found[i], missed[i] = len(self.rows), 1.0
                     self.rows = stacked(self.rows, more)

@@ -316,7 +316,7 @@ class _Search:
         if outcome.columns is None or not self.cuts:
             return False
         shares = outcome.columns[: self.program.labels]
-        rows = violated_rows(self.cuts, self.space, shares)
+        rows = violated_rows(self.problem.space, shares)
         if rows is None:
             return False
         self.session.add(rows)
