@@ -40,6 +40,9 @@ FIELD = [
 # Modules without a mirrored test file, and the file that tests them instead.
 TESTED_ELSEWHERE = {
     "kernels/bundles.py": "space/test_network.py",  # bundles of arrays, filled by the network
+    # Tested against the package itself, where it is installed.
+    "adapters/spacy.py": "integrations/test_spacy.py",
+    "adapters/spacy_factories.py": "integrations/test_spacy.py",
     # Names that are promised, and no code.
     "engines.py": "test_public_names.py",
     "learners.py": "test_public_names.py",

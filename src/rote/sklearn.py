@@ -1,5 +1,6 @@
-"""Estimators for scikit-learn: a structured model in `GridSearchCV` and in pipelines."""
+"""Estimators for scikit-learn: structured models in `GridSearchCV`; rules on any classifier."""
 
+from rote.learning.ruled_classifier import RuledClassifier
 from rote.learning.sklearn import MulticlassEstimator, StructuredEstimator
 
-__all__ = ["MulticlassEstimator", "StructuredEstimator"]
+__all__ = ["MulticlassEstimator", "RuledClassifier", "StructuredEstimator"]

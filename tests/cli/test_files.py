@@ -184,6 +184,8 @@ def test_outputs_of_a_file_or_of_the_standard_input_are_those_of_the_model(
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
         assert predict_file(tmp_path / "m", file(text, "new.txt")) == said
         assert predict_file(tmp_path / "m", "-") == said
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"a D\ndog N\n\nruns D\nruns ?\n")))
+    assert evaluate_file(tmp_path / "m", "-").numbers["token accuracy"] == 2 / 3
 
 
 def test_inputs_that_do_not_fit_the_model_are_refused_with_the_file(trained, file, tmp_path):
@@ -230,7 +232,7 @@ def test_whatever_goes_wrong_with_a_file_it_is_named(tmp_path, error):
     contents = adapter_of("tagging").read(file)
 
     class Failing:
-        def predict(self, xs, n_jobs):
+        def predict(self, xs, n_jobs, **options):
             raise error
 
     before = str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import signal
+from io import BytesIO, TextIOWrapper
 
 import pytest
 
@@ -133,3 +134,25 @@ def test_ctrl_c_ends_solve_at_once_and_nothing_else(run, uai, monkeypatch):
     assert run("solve", uai)[0] == 2
     assert seen == [signal.SIG_DFL]
     assert signal.getsignal(signal.SIGINT) == before
+
+
+CFN = """{ problem: { name: differ, mustbe: "<100" }, variables: { x: 2, y: 2 },
+functions: { a: { scope: [x], costs: [0, 3] }, b: { scope: [y], costs: [0, 1] },
+c: { scope: [x, y], costs: [100, 0, 0, 100] } } }"""
+UAI = "MARKOV 2 2 2 3 1 0 1 1 2 0 1 2 1 0.05 2 1 0.37 4 0 1 1 0"
+
+
+@pytest.mark.parametrize("text", [WCSP, CFN, UAI], ids=["wcsp", "cfn", "uai"])
+def test_solve_reads_a_problem_in_any_format_from_the_standard_input(run, text, monkeypatch):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    code, printed, wrong = run("solve", "-", "--json")
+    assert (code, wrong) == (0, "")
+    assert list(json.loads(printed)["labels"].values()) == ["0", "1"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "MARKOV two"])
+def test_a_standard_input_that_is_no_problem_is_refused(run, text, monkeypatch):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    code, _, wrong = run("solve", "-")
+    assert code == 2
+    assert "rote: -, line 1: expected" in wrong

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rote import Tagging, prepare, show
 from rote.errors import DataError, SettingError
 from rote.features import (
     CHUNKING,
@@ -318,3 +319,32 @@ def test_equal_settings_are_equal_and_lists_become_tuples():
     assert there == made
     assert there.rows(SENTENCE) == made.rows(tuple(map(list, SENTENCE)))
     assert made != Templates(COLUMNS, CHUNKING[:-1])
+
+
+@pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "pyarrow"])
+def test_tokens_by_name_are_read_by_the_names_of_columns(form):
+    pairs = Templates(COLUMNS, ("word[0]", "pos[-1]|pos[0]", "is_title(word[0])"))
+    other = [{"pos": pos, "lemma": "x", "word": word} for word, pos in SENTENCE]
+    if form != "dicts":
+        package = pytest.importorskip(form)
+        columns = {name: [token[name] for token in other] for name in other[0]}
+        other = (package.table if form == "pyarrow" else package.DataFrame)(columns)
+    assert pairs.rows(other) == pairs.rows(SENTENCE)
+    task = Tagging(("a", "b"), pairs)
+    known, seen = (prepare(task, [x, x], [["a"] * 4] * 2) for x in (SENTENCE, other))
+    assert all(map(np.array_equal, fields_of(known.vectors), fields_of(seen.vectors)))
+    assert str(show(task, other, ["a"] * 4)) == str(show(task, SENTENCE, ["a"] * 4))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "match"),
+    [
+        ([{"word": "a", "pos": "b"}, {"word": "a"}], "token 1: expected a dict .* word, pos.* got"),
+        ([{"word": "a", "pos": "b"}, ("a", "b")], "token 1: expected a dict"),
+        ([("a", "b"), {"word": "a", "pos": "b"}], r"token 1: expected a sequence of 2 values"),
+        ([{"word": "a", "pos": 3}], "token 0, column pos: expected a string, got 3"),
+    ],
+)
+def test_tokens_without_their_columns_are_refused(tokens, match):
+    with pytest.raises(DataError, match=match):
+        Templates(COLUMNS, ("word[0]",)).rows(tokens)

@@ -177,6 +177,38 @@ def test_other_infinite_scores_are_refused_with_their_place(space, wrong):
         scores[2, part] = 0.0
 
 
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "pandas", "polars", "pyarrow"])
+def test_tensors_and_tables_are_scores_too(space, kind):
+    scores = np.arange(22.0).reshape(2, 11)
+    names = ["y=c", "x=a", "x=b", "y=a", "y=b"]  # in an order of its own
+    if "float" in kind:
+        torch = pytest.importorskip("torch")
+        given_scores = torch.tensor(scores, dtype=getattr(torch, kind), requires_grad=True)
+    else:
+        scores[:, 5:] = 0.0  # a table has none of factors
+        columns = {name: scores[:, k] for k, name in zip([4, 0, 1, 2, 3], names, strict=True)}
+        package = pytest.importorskip(kind)
+        given_scores = (package.table if kind == "pyarrow" else package.DataFrame)(columns)
+    assert Problem.of(space, given_scores).scores.tolist() == scores.tolist()
+    if "float" not in kind:
+        del columns["y=b"]
+        given_scores = (package.table if kind == "pyarrow" else package.DataFrame)(
+            {**columns, "z=a": scores[:, 0]}
+        )
+        with pytest.raises(ScoreError, match="missing: y=b; unknown: z=a"):
+            Problem.of(space, given_scores)
+
+
+@pytest.mark.parametrize("unknown", [None, "?", -1])
+def test_what_is_not_known_is_not_given(space, unknown):
+    scores = np.arange(11.0)
+    known = clamp(space, scores, {"x": "a", "y": unknown})
+    assert known.closed.tolist() == clamp(space, scores, {"x": "a"}).closed.tolist()
+    builder = SpaceBuilder()
+    builder.variable("x", ["?", "b"])
+    assert clamp(builder.build(), np.zeros(2), {"x": "?"}).closed.tolist() == [[False, True]]
+
+
 # -- contexts -----------------------------------------------------------------------------
 
 

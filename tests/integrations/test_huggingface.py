@@ -19,7 +19,7 @@ def pipe():
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     vocabulary = {piece: k for k, piece in enumerate(PIECES.split())}
-    own = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    own = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106
     own.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     own.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     names = {f"{name.lower()}_token": f"[{name}]" for name in ("UNK", "PAD", "CLS", "SEP")}

@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.errors import InfeasibleSpace, NoSolution, ScoreError, SettingError
+from rote import EntityRelation, EntityRelationOutput, Multiclass, Templates, adapter_of, train
+from rote.errors import (
+    DataError,
+    InfeasibleSpace,
+    LabelError,
+    NoSolution,
+    ScoreError,
+    SettingError,
+)
 from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import LearnedBeam
+from rote.io.conll import Entity, Sentence
 from rote.model import Model
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi, start
+from tests.small_tasks import LABELS, TAGGING, tagged
 from tests.strategies import Judge
+
+PAIR = Sentence(0, ("Ada", "Rome"), ("", ""), (Entity(0, 1, ""), Entity(1, 2, "")), ())
 
 
 def random_model(seed=0, engine=None, **options):
@@ -160,3 +172,74 @@ def test_scores_that_overflow_are_told_with_their_input(engine):
         xs[4] = np.full((3, 3), large)
         with pytest.raises(ScoreError, match=r"input 4: scores are finite .* scale the features"):
             model.predict(xs)
+
+
+# -- outputs that are known in part -------------------------------------------------------
+
+
+def random_tagger():
+    xs, ys = tagged(20)
+    model, _ = start(TAGGING, xs, ys)
+    return model.with_weights(np.random.default_rng(0).normal(size=model.layout.size))
+
+
+@pytest.mark.parametrize("unknown", [None, "?", -1, np.float64("nan")])
+def test_given_labels_are_kept_and_the_rest_is_the_best_there_is(unknown):
+    model, (xs, ys) = random_tagger(), tagged(8, seed=3)
+    rng = np.random.default_rng(1)
+    given = [[label if rng.random() < 0.4 else unknown for label in y] for y in ys]
+    found = model.predict(xs, given=given)
+    assert found != model.predict(xs)
+    for x, partly, y in zip(xs, given, found, strict=True):
+        (group,) = model.prepare([x]).groups
+        space, scores = group.space, model.prepare([x]).scores(model.weights, group)[0]
+        fits = [
+            best
+            for best in Judge(space).valued(scores)
+            if all(
+                p in (unknown, LABELS[a]) or p != p
+                for p, a in zip(partly, best.labels, strict=True)
+            )
+        ]
+        best = max(fits, key=lambda one: one.value)
+        assert y == tuple(LABELS[a] for a in best.labels)
+    assert model.predict(xs, given=[[unknown] * len(x) for x in xs]) == model.predict(xs)
+
+
+def test_given_labels_against_the_rules_or_of_the_wrong_length_are_named():
+    model, xs = random_tagger(), [(("red",),), (("red",), ("dog",))]
+    with pytest.raises(NoSolution, match=r"input 1: infeasible: .* the given labels"):
+        model.predict(xs, given=[["O"], ["O", "I-X"]])
+    with pytest.raises(LabelError, match="input 1: an output has one label per token"):
+        model.predict(xs, given=[["O"], ["O"]])
+    with pytest.raises(LabelError, match="input 0: 'X' is not a label"):
+        model.predict(xs, given=[["X"], [None, None]])
+
+
+def test_learning_wants_all_labels_and_says_where_one_is_missing():
+    xs, ys = [(("red",),), (("red",), ("dog",))], [["O"], ["O", "?"]]
+    with pytest.raises(
+        LabelError, match=r"example 1: the label of variable '1' is unknown.*given=ys"
+    ):
+        train(TAGGING, xs, ys)
+
+
+def test_a_question_mark_that_is_a_label_is_known():
+    task = Tagging(("?", "a"), Templates(("word",), ("word[0]",)))
+    assert task.encode([("x",)] * 3, ["?", None, "a"]) == [0, -1, 1]
+
+
+def test_unknown_labels_are_left_out_of_evaluation():
+    adapter, labels = adapter_of(TAGGING), ["B-X", "I-X", "O"]
+    numbers, _ = adapter.measure(TAGGING, [["B-X", None, "O"], ["?", "O"]], [labels, ["O", "B-X"]])
+    assert numbers["token accuracy"] == 2 / 3
+    assert numbers["exact match"] == 1 / 2
+    assert numbers["chunk F1"] == 2 / 3  # B-X is found, and one too many
+    fruit = Multiclass(("a", "b"))
+    numbers, _ = adapter_of(fruit).measure(fruit, ["a", "?", "b"], ["a", "a", "a"])
+    assert numbers["accuracy"] == 1 / 2
+    task = EntityRelation()
+    y = EntityRelationOutput(("Peop", "?"), {})
+    assert task.encode(PAIR, y)[:2] == [0, -1]
+    with pytest.raises(DataError, match="where all labels are known"):
+        adapter_of(task).measure(task, [y], [y])

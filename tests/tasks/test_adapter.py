@@ -289,6 +289,7 @@ def read(task, value):
         (TAGGED, "the D\ndog N\n", (("the", "D"), ("dog", "N"))),
         (TAGGED, "the\tD\n\ndog\tN", (("the", "D"), ("dog", "N"))),
         (TAGGED, [["the", "D"], ["dog", "N"]], (("the", "D"), ("dog", "N"))),
+        (TAGGED, [{"pos": "D", "word": "the", "lemma": "the"}], (("the", "D"),)),
         (CLASSES, "red small", ["red", "small"]),
     ],
 )
@@ -306,6 +307,7 @@ def test_an_input_is_typed_or_a_list(task, value, x):
         (WORDS, [["the", "D"]], "token 0"),
         (TAGGED, "the D\ndog", r"token 1: .*\(word, pos\), got \[\"dog\"\]"),
         (TAGGED, ["the"], "token 0"),
+        (TAGGED, [{"word": "the"}], r"token 0: expected a text for each column \(word, pos\)"),
         (CLASSES, [1, "red"], "a list of names or a list of numbers"),
         (CLASSES, {"red": float("nan")}, "a finite number"),
         (SENTENCE, 7, "a text with entities in brackets, or an object"),

@@ -7,7 +7,9 @@ from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
@@ -394,3 +396,40 @@ def test_held_out_data_that_does_not_fit_is_refused(sources, gold, error, says):
 def test_a_mixture_wants_the_sources_it_was_learned_with():
     with pytest.raises(SettingError, match=r"of a, b; got a, c"):
         Mixture(("a", "b"), (0.5, 0.5), 1.0).mixed("xy", {"a": [[0, 0]], "c": [[0, 0]]})
+
+
+# -- tables, masks and tensors ------------------------------------------------------------
+
+
+def test_a_table_is_read_by_the_names_of_its_columns():
+    frame = pd.DataFrame({"blue": [0.0, 1.0], "red": [2.0, 0.5], "green": [3.0, -np.inf]})
+    scores = scores_from(colours(2), {"c*": frame})
+    assert scores.tolist() == [[2.0, 3.0, 0.0, 0.5, -np.inf, 1.0]]
+    for wrong, match in (
+        (frame.rename(columns={"red": "rot"}), "missing: red; unknown: rot"),
+        (frame.assign(row=1), "unknown: row"),
+        (frame[["red"]], "missing: green, blue"),
+    ):
+        with pytest.raises(ScoreError, match=f"by its name; {match}"):
+            scores_from(colours(2), {"c*": wrong})
+
+
+def test_minus_infinity_forbids_a_label_however_it_is_given():
+    said = np.array([[0.0, -np.inf, 1.0], [-np.inf, -np.inf, 0.0]])
+    for source in (said, torch.tensor(said, requires_grad=True), ExternalScores(LABELS, said)):
+        scores = scores_from(colours(2), {"c*": source})
+        assert scores.tolist() == [said.ravel().tolist()]
+        assert Exact().solve(colours(2), scores).labels.tolist() == [[2, 2]]
+    for wrong in (np.nan, np.inf):
+        said[1, 1] = wrong
+        with pytest.raises(ScoreError, match=rf"got {wrong} at \[1, 1\]"):
+            scores_from(colours(2), {"c*": said})
+
+
+def test_probabilities_are_warned_of_where_the_call_stands():
+    said = softmax(np.random.default_rng(0).normal(size=(4, 3)))
+    with pytest.warns(UserWarning, match=r"look like probabilities.*np\.log") as seen:
+        scores_from(colours(2), {"c*": ExternalScores(LABELS, said)})
+    assert seen[0].filename == __file__
+    for fine in (np.log(said), np.eye(4)[:, :3], said * 2, said[:, :1] * np.ones(3)):
+        scores_from(colours(2), {"c*": fine})

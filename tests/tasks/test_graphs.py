@@ -118,7 +118,7 @@ def test_an_output_is_an_array_of_positions():
         ([1, 0], "each of 3 nodes"),
         ([0.0, 1.0, 0.0], "each of 3 nodes"),
         ([0, 1, 2], "from 0 to 1, node 2 has 2"),
-        ([0, -1, 1], "node 1 has -1; take void nodes"),
+        ([0, -2, 1], "node 1 has -2; take void nodes"),
     ):
         with pytest.raises(LabelError, match=message):
             task.encode(x, np.array(wrong))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -113,6 +115,60 @@ def test_the_loss_is_the_largest_violation_of_all_outputs(loss, engine, space, s
     if each.max() <= 1e-9:
         steps.append([0.0] * space.parts)
     assert scores.grad.tolist() in steps
+
+
+@pytest.mark.parametrize("loss", [Hamming(), Hamming({"b": 3.0})], ids=["Hamming", "weighed"])
+@given(space=spaces(least=1, most=4), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_with_unknown_gold_the_loss_is_above_the_best_completion(loss, space, seed):
+    rng = np.random.default_rng(seed)
+    if not Judge(space).feasible:
+        return
+    scores, gold = drawn(space, rng), some_gold(space, rng)
+    unknown = rng.random(len(gold)) < 0.5
+    outputs = np.array(Judge(space).outputs, dtype=np.int64)
+    values = np.array([known_value(space, scores.tolist(), y) for y in outputs])
+    offsets = loss.offsets(space, np.array([gold]))[0]
+    costs = (offsets[space.offsets[:-1] + outputs] * ~unknown).sum(axis=1)
+    agrees = ((outputs == gold) | unknown).all(axis=1)
+    expected = max(0.0, (values + costs).max() - values[agrees].max())
+    given_gold = np.where(unknown, rng.choice([-1, -100], size=len(gold)), gold)
+    found = StructuredHinge(loss=loss)([scores], [space], [torch.from_numpy(given_gold)])
+    assert found.item() == pytest.approx(expected, abs=1e-9)
+    found.backward()
+    if expected > 1e-6:  # the gradient leads from one of the best completions to a worst output
+        best = outputs[agrees][values[agrees] > values[agrees].max() - 1e-9]
+        worst = outputs[values + costs > (values + costs).max() - 1e-9]
+        steps = []
+        for up, down in itertools.product(worst, best):
+            step = np.zeros(space.parts)
+            step[space.parts_of(up)[0]] += 1
+            step[space.parts_of(down)[0]] -= 1
+            steps.append(step.tolist())
+        assert scores.grad.tolist() in steps
+
+
+def test_one_tensor_and_one_space_are_as_many_vectors_and_spaces():
+    rng, space = np.random.default_rng(0), chain(3, order=0)
+    scores = torch.tensor(rng.normal(size=(5, 3, 3)), requires_grad=True)
+    gold = torch.tensor(rng.integers(-1, 3, size=(5, 3)))
+    loss = StructuredHinge(reduction="none")
+    together, apart = loss(scores, space, gold), loss(list(scores.flatten(1)), [space] * 5, gold)
+    assert together.tolist() == apart.tolist()
+    assert len(together) == 5
+    (gradient,) = torch.autograd.grad(together.sum(), scores)
+    assert gradient.shape == scores.shape
+    assert gradient.any()
+    best = [row.tolist() for row in loss.predict(scores, space)]
+    assert best == scores.argmax(dim=2).tolist()
+
+
+def test_known_gold_that_no_output_has_is_refused():
+    space = chain(2, rules=lambda builder, tokens: builder.require(tokens[0]["a"]))
+    with pytest.raises(LabelError, match="known gold labels of structure 1 and obeys the rules"):
+        StructuredHinge()(torch.zeros(2, space.parts), space, [[0, -1], [1, -1]])
+    with pytest.raises(LabelError, match="needs all gold labels"):
+        StructuredHinge(loss=ZeroOne())(torch.zeros(1, space.parts), space, [[0, -1]])
 
 
 @given(space=spaces(least=1, most=4), seed=st.integers(0, 2**32 - 1))

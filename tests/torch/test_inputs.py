@@ -68,3 +68,10 @@ def test_vectors_are_told_from_words():
     assert is_dense([[[0.5, 1.0]]])
     assert not is_dense([["a", "b"]])
     assert not is_dense(XS)
+
+
+def test_dicts_are_not_taken_for_their_keys():
+    token = {"word": "dog", "pos": "N"}
+    assert not is_dense([[token]])
+    with pytest.raises(DataError, match="texts in a fixed order, got a dict"):
+        Vocabulary.of([[token]], characters=False, lower=False)

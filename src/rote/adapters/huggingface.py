@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from rote.errors import DataError, ScoreError
-from rote.inference import Engine, Exact, Problem
+from rote.inference import Engine, Exact
 from rote.settings import Checked, Setting, check, instance_of, one_of, optional
 from rote.space.rule_text import Rules
 from rote.tasks.encodings import Encoding, check_encoding, encoded_spans
@@ -178,11 +178,7 @@ class RuledTokens(Checked):
             places = starts[rows][:, None] + np.arange(count)
             own = scores[places].reshape(len(rows), -1)
             space = tokens_space(count, self.labels, 0, self.encoding, self.rules)
-            closed = np.isneginf(own)
-            own[closed] = 0.0
-            solutions = self.engine.solve(
-                space, Problem(space, own, closed if closed.any() else None)
-            )
+            solutions = self.engine.solve(space, own)
             found[places] = solutions.require_outputs("sentence", readonly(rows))
         return found
 

@@ -16,27 +16,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError, ScoreError, SettingError
-from rote.inference import Engine, Exact, Problem
+from rote.inference import Engine, Exact
 from rote.settings import Checked, Setting, instance_of, is_number
-from rote.space import SpaceBuilder, any_of, at_most, template
+from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.external_scores import FLOOR
-from rote.types import readonly
 
 END = "]"  # the answer that ends a list, and what an item behind the end is
 LENGTH = "length"
+ROUNDING = 1e-6  # what a log-probability may be above 0
 MOST_NUMBERS = 1000  # of a range whose numbers are listed
 DEEPEST = 20  # a schema that goes on refers to itself
 Path: TypeAlias = tuple[str | int, ...]
 Node: TypeAlias = Mapping[str, Any]
 Table: TypeAlias = Mapping[str, Any]
+Reader: TypeAlias = Callable[[Any], Any]
+Readers: TypeAlias = tuple[Reader, ...]  # of values that a schema does not list
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class RuledAnswers(Checked):
     >>> states, yes_no = {"enum": ["new", "sent"]}, {"type": "boolean"}
     >>> schema = {"type": "object", "properties": {"state": states, "paid": yes_no}}
     >>> answers = RuledAnswers(schema, "if state is sent then paid is true")
-    >>> answers.predict([{"state": {"sent": -0.4, "new": -1.1}, "paid": {"true": -2, "false": -0.1}}])
+    >>> table = {"state": {"sent": -0.4, "new": -1.1}, "paid": {"true": -2.3, "false": -0.1}}
+    >>> answers.predict([table])
     [{'state': 'new', 'paid': False}]
     """
 
@@ -93,27 +98,24 @@ class RuledAnswers(Checked):
             ``{field: {answer: log-probability}}``, nested as the schema is; of a list, a table for
             each of its first items. An answer is a value, or its text with letters of any case.
             Answers that are no value of a field do not count, and values that are no answer are far
-            below the others. A field without a table has its default, unless a rule forbids it.
+            below the others. A field without a table has its default, unless a rule forbids it;
+            one without a default is left out, where it need not be there.
         """
         if isinstance(tables, Mapping):
             raise DataError("predict takes a list of tables, got one by itself; put it into a list")
         asked = [list(self._questions(table)) for table in tables]
-        groups: dict[tuple[tuple[str, tuple[str, ...]], ...], list[int]] = {}
+        groups: dict[tuple[_Variable, ...], list[int]] = {}
         for number, questions in enumerate(asked):
-            key = tuple((question.field.name, question.labels) for question in questions)
-            groups.setdefault(key, []).append(number)
+            groups.setdefault(tuple(q.variable for q in questions), []).append(number)
         found: list[Any] = [None] * len(asked)
+        kinds = tuple(self._vocabulary.kinds.items())
+        unique = frozenset(own.path[:-1] for own in self._fields if own.unique)
         for variables, numbers in groups.items():
-            space = _space(
-                variables, self._lists, self.rules, tuple(self._vocabulary.kinds.items())
-            )
+            space = _space(variables, unique, self.rules, kinds)
             scores = np.array([[s for q in asked[k] for s in q.scores] for k in numbers])
-            closed = np.isneginf(scores)
-            scores[closed] = 0.0
-            problem = Problem(space, scores, closed if closed.any() else None)
-            solutions = self.engine.solve(space, problem)
-            every = solutions.require_outputs("table", readonly(np.array(numbers)))
-            for number, labels in zip(numbers, every.tolist(), strict=True):
+            solutions = self.engine.solve(space, scores)
+            outputs = solutions.require_outputs("table", np.array(numbers))
+            for number, labels in zip(numbers, outputs.tolist(), strict=True):
                 found[number] = self._instance(asked[number], labels)
         return found
 
@@ -124,40 +126,34 @@ class RuledAnswers(Checked):
         return tuple(_fields(schema, (), schema.get("$defs", {}), required=True))
 
     @cached_property
-    def _lists(self) -> tuple[tuple[str, bool], ...]:
-        """The name of each list, and whether its items differ."""
-        return tuple(
-            (f.name.removesuffix(f".{LENGTH}"), f.unique) for f in self._fields if f.is_list
-        )
-
-    @cached_property
     def _vocabulary(self) -> Vocabulary:
-        kinds = {f.name: f.labels if f.is_closed else _AnyText(f.labels) for f in self._fields}
+        kinds = {f.name: _AnyText(f.labels) if f.readers else f.labels for f in self._fields}
         return Vocabulary({name: (0, labels) for name, labels in kinds.items()})
 
     def _questions(self, table: Table) -> Iterator[_Question]:
-        """The variables of a table: the fields that it or a default speaks of."""
+        """The fields of which a table, or a default, says something."""
         if not isinstance(table, Mapping):
             raise DataError(f"a table is a mapping from fields to their answers, got {table!r:.80}")
+        known = {own.path[0]: None for own in self._fields}
+        unknown = [name for name in table if name not in known]
+        if unknown:
+            raise DataError(
+                f"the schema has no field {unknown[0]!r}; its fields are {', '.join(known):.200}"
+            )
         lengths: dict[Path, int] = {}
         for own in self._fields:
-            answers = _at(table, own.path[:-1] if own.is_list else own.path)
-            if own.is_list:
-                answers = [] if answers is None else answers
-                if not isinstance(answers, Sequence) or isinstance(answers, str):
-                    raise DataError(
-                        f"the answers of {own.name.removesuffix('.length')!r} are a list with a "
-                        f"table for each item, got {answers!r:.80}"
-                    )
-                question = own.length_of(answers[: own.values[-1]])
-                lengths[own.path[:-1]] = len(answers)
-            elif own.item is not None and own.item[1] >= lengths[own.item[0]]:
-                continue  # there is no such item
-            elif answers is None and not own.has_default and not own.required:
+            path = own.path[:-1] if own.is_list else own.path
+            answers = _at(table, path)
+            if own.item is not None and own.item[1] >= lengths[own.item[0]]:
                 continue
+            if answers is None and not own.required and (own.is_list or not own.default):
+                lengths[path] = 0
+            elif own.is_list:
+                items = [] if answers is None else answers[: own.values[-1]]
+                lengths[path] = len(items)
+                yield own.length_of(items)
             else:
-                question = own.asked(answers)
-            yield question
+                yield own.asked(answers)
 
     def _instance(self, questions: Sequence[_Question], labels: Sequence[int]) -> Any:
         data: dict[str, Any] = {}
@@ -171,12 +167,16 @@ class RuledAnswers(Checked):
 
 
 class _Question(NamedTuple):
-    """A field under one table."""
+    """A field with what a table says of it."""
 
     field: _Field
     values: tuple[Any, ...]
     labels: tuple[str, ...]  # of the values, and the end where an item may be behind it
     scores: list[float]
+
+    @property
+    def variable(self) -> _Variable:
+        return _Variable(self.field.name, self.labels, self.field.item)
 
 
 class _Field(NamedTuple):
@@ -184,9 +184,9 @@ class _Field(NamedTuple):
 
     path: Path
     values: tuple[Any, ...]
-    readers: tuple[Callable[[Any], Any], ...]  # of values that are not listed
+    readers: Readers
     required: bool
-    default: tuple[Any, ...]
+    default: tuple[Any, ...]  # one or none
     item: tuple[Path, int] | None = None  # which list it is in, and where
     may_end: bool = False
     is_list: bool = False
@@ -194,15 +194,7 @@ class _Field(NamedTuple):
 
     @property
     def name(self) -> str:
-        return ".".join(map(str, self.path))
-
-    @property
-    def is_closed(self) -> bool:
-        return not self.readers
-
-    @property
-    def has_default(self) -> bool:
-        return bool(self.default)
+        return _name(self.path)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -218,33 +210,23 @@ class _Field(NamedTuple):
                 f'{{"{self.name}": {{"answer": -0.1}}}}; got {answers!r:.80}'
             )
         values = list(self.values)
-        places: dict[Any, int | None] = {}
-        for place, value in enumerate(values):
-            text = _text(value)
-            folded = text.strip().casefold()
-            places[folded] = None if folded in places else place  # None where two are spelled alike
-        exact = {_text(value): place for place, value in enumerate(values)}
+        places = {_text(value).strip().casefold(): place for place, value in enumerate(values)}
+        places |= {_text(value): place for place, value in enumerate(values)}
         found: dict[int, float] = {}
         for answer, score in answers.items():
-            if answer == END:
-                continue
             text = _text(answer)
-            place = exact.get(text, places.get(text.strip().casefold()))
+            place = places.get(text, places.get(text.strip().casefold()))
+            if place is None and text != END:
+                read = list(self._read(answer))
+                if read:
+                    place = places[text] = len(values)
+                    values += read[:1]
             if place is None:
-                for read in self.readers:
-                    try:
-                        value = read(answer)
-                    except ValueError:
-                        continue
-                    place = exact[text] = len(values)
-                    values.append(value)
-                    break
-                else:
-                    continue
-            if not is_number(score) or not score <= 1e-6:
+                continue
+            if not is_number(score) or not score <= ROUNDING:
                 raise ScoreError(
-                    f"the answer {answer!r:.40} of field {self.name!r} has the log-probability "
-                    f"{score!r:.40}; it is a number of at most 0, or -inf: of a probability take "
+                    f"answer {answer!r:.40} of field {self.name!r} has the log-probability "
+                    f"{score!r:.40}; it is a number of at most 0, or -inf; of a probability take "
                     "the logarithm"
                 )
             found[place] = float(np.logaddexp(found.get(place, -np.inf), score))
@@ -260,6 +242,11 @@ class _Field(NamedTuple):
         labels = tuple(map(_text, values)) + (END,) * self.may_end
         return _Question(self, tuple(values), labels, scores + [0.0] * self.may_end)
 
+    def _read(self, answer: Any) -> Iterator[Any]:
+        for reader in self.readers:
+            with suppress(ValueError):
+                yield reader(answer)
+
     def length_of(self, items: Sequence[Any]) -> _Question:
         """The lengths of a list that ends after some items, with what is said of the end."""
         ends = [*(each.get(END, -np.inf) for each in items), 0.0]
@@ -273,6 +260,14 @@ class _Field(NamedTuple):
         return _Question(self, tuple(lengths), tuple(map(str, lengths)), scores)
 
 
+class _Variable(NamedTuple):
+    """What a space needs to know of a field."""
+
+    name: str
+    labels: tuple[str, ...]
+    item: tuple[Path, int] | None
+
+
 class _AnyText(tuple[str, ...]):
     """The labels of a field that may be any text: its table says which it has."""
 
@@ -280,33 +275,172 @@ class _AnyText(tuple[str, ...]):
         return True
 
 
-@template
+@lru_cache(maxsize=64)  # not a template: a space that is solved once need not be compiled
 def _space(
-    builder: SpaceBuilder,
-    variables: tuple[tuple[str, tuple[str, ...]], ...],
-    lists: tuple[tuple[str, bool], ...],
+    fields: tuple[_Variable, ...],
+    unique: frozenset[Path],
     rules: Rules | None,
     kinds: tuple[tuple[str, tuple[int, tuple[str, ...]]], ...],
-) -> None:
-    every = {name: builder.variable(name, labels) for name, labels in variables}
-    for name, unique in lists:
-        length = every[f"{name}.{LENGTH}"]
-        items: dict[str, list[Any]] = {}
-        for variable in every.values():
-            place, _, inner = variable.name.removeprefix(f"{name}.").partition(".")
-            if variable.name == length.name or not variable.name.startswith(f"{name}.{place}"):
-                continue
-            if not place.isdecimal():
-                continue
-            if unique and not inner:
-                for label in variable.labels:
-                    items.setdefault(label, []).append(variable[label])
-            if END in variable.labels:
-                short = any_of(length[k] for k in length.labels if int(k) <= int(place))
-                builder.require(variable[END] >> short, f"{name} goes on to item {place}")
-                builder.require(short >> variable[END], f"{name} ends before item {place}")
-        for label, same in items.items():
-            if label != END and len(same) > 1:
-                builder.require(at_most(1, same), f"{name} has {label} once")
-    places = {name: {(): variable} for name, variable in every.items()}
-    Vocabulary(dict(kinds)).require(builder, rules, list(every.values()), places)
+) -> Space:
+    builder = SpaceBuilder()
+    variables = {own.name: builder.variable(own.name, own.labels) for own in fields}
+    same: dict[tuple[Path, str], list[Rule]] = {}
+    for name, labels, item in fields:
+        if item is None:
+            continue
+        path, place = item
+        if END in labels:
+            length = variables[_name((*path, LENGTH))]
+            short = any_of(length[k] for k in length.labels if int(k) <= place)
+            builder.require(variables[name][END] >> short, f"{name} is there")
+            builder.require(short >> variables[name][END], f"{name} is not there")
+        if path in unique:
+            for label in labels:
+                same.setdefault((path, label), []).append(variables[name][label])
+    for (path, label), items in same.items():
+        if label != END and len(items) > 1:
+            builder.require(at_most(1, items), f"{_name(path)} has {label} once")
+    places = {name: {(): variable} for name, variable in variables.items()}
+    Vocabulary(dict(kinds)).require(builder, rules, list(variables.values()), places)
+    return builder.build()
+
+
+def _fields(
+    node: Node,
+    path: Path,
+    definitions: Node,
+    *,
+    required: bool,
+    item: tuple[Path, int] | None = None,
+    may_end: bool = False,
+) -> Iterator[_Field]:
+    """The fields of a part of a schema, in order; the length of a list comes before its items."""
+    node = _resolved(node, definitions)
+    default = (node["default"],) if "default" in node else ()
+    if len(path) > DEEPEST:
+        raise _unread(path, "it refers to itself without end")
+    if "properties" in node:
+        needed = node.get("required", ())
+        for name, inner in node["properties"].items():
+            there = required and name in needed
+            own = (*path, name)
+            yield from _fields(inner, own, definitions, required=there, item=item, may_end=may_end)
+    elif node.get("type") == "array":
+        least, most = node.get("minItems", 0), node.get("maxItems")
+        if most is None or item is not None or "items" not in node:
+            raise _unread(path, "lists have items and maxItems, and are in no other list")
+        unique = bool(node.get("uniqueItems", False))
+        lengths = tuple(range(least, most + 1))
+        yield _Field((*path, LENGTH), lengths, (), required, default, is_list=True, unique=unique)
+        for k in range(most):
+            inner, there = node["items"], k < least
+            where = (path, k)
+            own = (*path, k)
+            yield from _fields(
+                inner, own, definitions, required=True, item=where, may_end=not there
+            )
+    else:
+        values, readers = _choice(node, path, definitions)
+        yield _Field(path, values, readers, required, default, item, may_end)
+
+
+def _choice(node: Node, path: Path, definitions: Node) -> tuple[tuple[Any, ...], Readers]:
+    """The values that a schema lists, and what reads those that it does not list."""
+    node = _resolved(node, definitions)
+    if "const" in node:
+        return (node["const"],), ()
+    if "enum" in node:
+        return tuple(node["enum"]), ()
+    kinds = node.get("type")
+    several = node.get("anyOf") or node.get("oneOf")
+    if several is None and isinstance(kinds, list):
+        several = [{**node, "type": kind} for kind in kinds]
+    if several:
+        each = [_choice(inner, path, definitions) for inner in several]
+        values = tuple(value for own, _ in each for value in own)
+        return values, tuple(reader for _, own in each for reader in own)
+    if kinds == "integer" and (bounds := _bounds(node)) is not None:
+        return tuple(bounds), ()
+    listed = {"boolean": (False, True), "null": (None,)}
+    if kinds in listed:
+        return listed[kinds], ()
+    if kinds in READERS:
+        return (), (READERS[kinds],)
+    raise _unread(path, f"it has the type {kinds!r}")
+
+
+def _bounds(node: Node) -> range | None:
+    """The whole numbers within bounds, where both are given and not too many are between."""
+    low = node.get("minimum", node.get("exclusiveMinimum", -np.inf) + 1)
+    high = node.get("maximum", node.get("exclusiveMaximum", np.inf) - 1)
+    return range(int(low), int(high) + 1) if high - low < MOST_NUMBERS else None
+
+
+def _number(answer: Any) -> Any:
+    value = json.loads(answer) if isinstance(answer, str) else answer
+    if not is_number(value):
+        raise ValueError
+    return value
+
+
+def _whole(answer: Any) -> Any:
+    value = _number(answer)
+    if value != int(value):
+        raise ValueError
+    return int(value)
+
+
+READERS: Mapping[Any, Reader] = {"string": str, "number": _number, "integer": _whole}
+
+
+def _resolved(node: Node, definitions: Node) -> Node:
+    """A part of a schema without references at its top."""
+    for _ in range(DEEPEST):
+        if "$ref" in node:
+            name = node["$ref"].rpartition("/")[2]
+            node = {**definitions[name], **{k: v for k, v in node.items() if k != "$ref"}}
+        elif len(node.get("allOf", ())) == 1:
+            node = {**node["allOf"][0], **{k: v for k, v in node.items() if k != "allOf"}}
+        else:
+            break
+    return node
+
+
+def _unread(path: Path, why: str) -> SettingError:
+    return SettingError(
+        f"the schema of {_name(path) or 'the whole'!r} cannot be read: {why}; a field is an object "
+        "with properties, an enumeration, a boolean, a number, a text, an alternative of those, or "
+        "a list with maxItems"
+    )
+
+
+def _name(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _text(value: Any) -> str:
+    """A value as it stands in rules, and in answers of a language model."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _at(table: Any, path: Path) -> Any:
+    """What a nested table says at a path; None where it says nothing."""
+    for step in path:
+        if isinstance(step, int):
+            table = table[step] if isinstance(table, Sequence) and step < len(table) else None
+        else:
+            table = table.get(step) if isinstance(table, Mapping) else None
+    return table
+
+
+def _put(data: Any, path: Path, value: Any) -> None:
+    """Put a value into nested objects and lists, which are made where they are missing."""
+    for step, following in pairwise(path):
+        empty: Any = [] if isinstance(following, int) else {}
+        if isinstance(data, list) and step == len(data):
+            data.append(empty)
+        data = data[step] if isinstance(data, list) else data.setdefault(step, empty)
+    if isinstance(data, list):
+        data.append(value)
+    else:
+        data[path[-1]] = value

@@ -38,9 +38,8 @@ def solve(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A problem: a file in .uai, .wcsp or .cfn, plain or with .gz or .xz behind it.",
-            exists=True,
-            dir_okay=False,
+            help="A problem: a file in .uai, .wcsp or .cfn, plain or with .gz or .xz behind it. - "
+            "is the standard input, in any of them."
         ),
     ],
     time_limit: Annotated[

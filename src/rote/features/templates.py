@@ -37,6 +37,7 @@ from rote.errors import DataError, SettingError
 from rote.features.batches import FeatureReader, Lines, Runs
 from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
 from rote.features.words import SIGNS, TEXTS
+from rote.io.tables import column, columns_of
 from rote.kernels.features.trie import ChainPlan
 from rote.settings import LIST, Checked, Setting, check
 from rote.types import IntArray, offsets_from_counts
@@ -148,6 +149,7 @@ class Templates(Checked):
 
         Names are in the order of the templates, but for signs, which come last.
         """
+        tokens = self.tokens(tokens)
         count, windows = len(tokens), self.plan.windows
         ptr, rows, offsets = (a.tolist() for a in (windows.ptr, windows.rows, windows.offsets))
         before, after = max(0, -min(offsets)), max(0, *offsets)
@@ -174,14 +176,39 @@ class Templates(Checked):
                 vector.append(name)
         return found
 
+    def tokens(self, x: Any) -> Sequence[Sequence[str]]:
+        """The tokens of an input, each with a value per column: those of tables are its rows.
+
+        Tokens that are dicts, and tables, are read by the names of their columns.
+        """
+        table = columns_of(x)
+        if table is not None:
+            return list(
+                zip(*(column(table, name).to_numpy() for name in self.columns), strict=True)
+            )
+        if len(x) and isinstance(x[0], Mapping):
+            return [self._values(place, token) for place, token in enumerate(x)]
+        return x  # type: ignore[no-any-return]
+
+    def _values(self, place: int, token: Any) -> Sequence[str]:
+        missing = [name for name in self.columns if name not in token]
+        if missing or not isinstance(token, Mapping):
+            raise DataError(
+                f"token {place}: expected a dict with the columns {', '.join(self.columns)}, as "
+                f"the first token is one; got {token!r:.200}"
+            )
+        return [token[name] for name in self.columns]
+
     def by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
         """The values of tokens, column after column, once they are checked."""
         width = len(self.columns)
         if not len(tokens):
             return [()] * width
         # Sets of types and of lengths are built without running Python code for each token.
-        if str in set(map(type, tokens)) or set(map(len, tokens)) != {width}:
-            place = next(k for k, t in enumerate(tokens) if isinstance(t, str) or len(t) != width)
+        if not {str, dict}.isdisjoint(map(type, tokens)) or set(map(len, tokens)) != {width}:
+            place = next(
+                k for k, t in enumerate(tokens) if isinstance(t, str | dict) or len(t) != width
+            )
             raise DataError(
                 f"token {place}: expected a sequence of {width} values "
                 f"({', '.join(self.columns)}), got {tokens[place]!r}"
@@ -203,7 +230,7 @@ class TemplateReader:
         self, templates: Templates, kind: str, sentences: Sequence[Any], names: NamesOf
     ) -> None:
         self._plan, self._kind, self._names = templates.plan, kind, names(kind, separator="|")
-        tokens = list(chain.from_iterable(sentences))
+        tokens = list(chain.from_iterable(map(templates.tokens, sentences)))
         places = [place for x in sentences for place in _places(len(x))]
         values: list[Sequence[Any]] = [*templates.by_column(tokens), places]
         self._ptr = offsets_from_counts(list(map(len, sentences)))

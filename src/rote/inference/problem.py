@@ -21,13 +21,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError, SpaceError, locate
+from rote.errors import LabelError, RoteError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.constants import LARGEST_SCORE
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
+from rote.types import (
+    UNKNOWN,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    is_unknown,
+    readonly,
+)
 
 if TYPE_CHECKING:
     from rote.inference.exact.duals import Duals
@@ -135,6 +143,12 @@ class Problem:
     def with_open(self, open_labels: BoolArray) -> Problem:
         """The same with no label open but these, of shape (m, labels)."""
         return self.changed(closed=readonly(~open_labels))
+
+    def with_known(self, labels: IntArray) -> Problem:
+        """The same with some labels given, of shape (m, variables); -1 leaves a variable open."""
+        own = np.repeat(labels, self.space.sizes, axis=1)
+        places = np.arange(self.space.labels) - np.repeat(self.space.offsets[:-1], self.space.sizes)
+        return self.with_open(self.open_labels() & ((own == UNKNOWN) | (own == places)))
 
     def scaled(self, scale: float) -> Problem:
         """The same with all weights times a number."""
@@ -454,7 +468,7 @@ NO_CONTEXT = Context()
 def clamp(
     space: Space,
     scores: Problem | AnyArray,
-    given: Mapping[str, str] | Sequence[Mapping[str, str]],
+    given: Mapping[str, str | None] | Sequence[Mapping[str, str | None]],
 ) -> Problem:
     """The problem with some variables given: ``{"variable": "label"}``, one or one per input.
 
@@ -465,7 +479,8 @@ def clamp(
     scores
         Scores of shape (m, parts), or a problem.
     given
-        The labels of some variables, for all inputs or for each of them.
+        The labels of some variables, for all inputs or for each of them; None, "?" and -1 stand for
+        one that is not known.
 
     >>> from rote import Exact, SpaceBuilder, clamp
     >>> builder = SpaceBuilder()
@@ -481,14 +496,15 @@ def clamp(
     each = [given] * m if isinstance(given, Mapping) else list(given)
     if len(each) != m:
         raise LabelError(f"clamp got {len(each)} sets of given labels for {m} inputs")
-    open_labels = problem.open_labels()
-    for row, labels in zip(open_labels, each, strict=True):
+    known = np.full((m, len(space.variables)), UNKNOWN)
+    for row, labels in zip(known, each, strict=True):
         for name, label in labels.items():
             variable = space[name]
-            own = slice(*space.offsets[variable.index : variable.index + 2])
-            row[own] &= np.arange(len(variable.labels)) == variable.position(label)
-    scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    return problem.changed(scores=scores, ties=problem.ties, closed=readonly(~open_labels))
+            if not is_unknown(label, variable.labels):
+                row[variable.index] = variable.position(label)
+    # The caller's scores may change after they were checked.
+    copied = problem.changed(scores=readonly(problem.scores.copy()), ties=problem.ties)
+    return copied.with_known(known)
 
 
 def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
@@ -547,11 +563,13 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
     if not isinstance(space, Space):
         raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
-        scores = np.asarray(given)
+        scores = given if isinstance(given, np.ndarray) else _read(space, given)
         if scores.dtype != np.float64:
             if np.iscomplexobj(scores):
                 raise TypeError
             scores = scores.astype(np.float64)
+    except RoteError:
+        raise
     except (TypeError, ValueError):
         raise ScoreError(
             f"scores are an array of real numbers, one row per input; got {given!r:.80}"
@@ -566,6 +584,21 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
             f"got {np.shape(given)}"
         )
     return readonly(scores)
+
+
+def _read(space: Space, given: Any) -> AnyArray:
+    """The scores of a list or a tensor, or of a table whose columns are "variable=label"."""
+    from rote.io.tables import as_array, check_names, columns_of, numbers
+
+    table = columns_of(given)
+    if table is None:
+        return as_array(given)
+    names = [
+        f"{variable.name}={label}" for variable in space.variables for label in variable.labels
+    ]
+    check_names(table, names)
+    own = numbers(table, names)
+    return np.pad(own, ((0, 0), (0, space.parts - own.shape[1])))  # 0 for factors
 
 
 def _rows_at(index: Index, count: int) -> IntArray:

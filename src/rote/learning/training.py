@@ -19,6 +19,7 @@ from rote.learning.base import LEARNER, Learner, State, check_examples
 from rote.learning.checkpoints import EXAMPLES, check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Dataset, Model, prepare
+from rote.model.progress import progress_of
 from rote.settings import check, whole
 from rote.tasks.task import Task
 from rote.types import AnyArray
@@ -68,7 +69,8 @@ def train(
     sample_weight, hashed, allow_infeasible_gold
         Those of `rote.model.prepare`.
     progress
-        Whether a bar on standard error shows dev scores, the loss and the time left.
+        Whether a bar shows dev scores, the loss and the time left, on standard error or in a
+        notebook.
     verbose
         Whether the bar shows what the learner measures instead of its loss: primal, dual and gap.
     dev_scores
@@ -169,31 +171,8 @@ def run_of(learner: Learner, model: Model[Any, Any], prepared: Dataset) -> dict[
 @contextmanager
 def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Callable[[State], None]]:
     """A bar that shows each state."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.table import Column
-
-    name = type(learner).__name__
-    columns = (
-        TextColumn("{task.description}", table_column=Column(min_width=len(name), no_wrap=True)),
-        BarColumn(bar_width=12),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.fields[measures]}", table_column=Column(no_wrap=True)),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        row = bar.add_task(
-            name,
-            total=getattr(learner, "iterations", None),
-            completed=0 if state is None else state.iteration,
-            measures="",
-        )
+    name, total = type(learner).__name__, getattr(learner, "iterations", None)
+    with progress_of(name, total, 0 if state is None else state.iteration) as update:
 
         def watch(state: State) -> None:
             known = {key: value for key, value in state.measures.items() if not isnan(value)}
@@ -201,9 +180,8 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
             own = [(key, value) for key, value in known.items() if not key.startswith(DEV)]
             shown = [*dev[:1], *(own[:SHOWN] if verbose else losses(known).items())]
             text = "  ".join(f"{key} {value:.4g}" for key, value in shown)
-            bar.update(row, completed=state.iteration, measures=text)
-            if state.done:  # before its last iteration: the bar is full all the same
-                bar.update(row, total=state.iteration)
+            # A learner may be done before its last iteration: the bar is full all the same.
+            update(state.iteration, text, state.iteration if state.done else None)
 
         yield watch
 

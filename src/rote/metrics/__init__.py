@@ -2,7 +2,15 @@
 
 from rote.metrics.compare import Comparison, compare_systems, f1_of_sums
 from rote.metrics.coreference import ClusterF1, CoreferenceScores, coreference_scores
-from rote.metrics.labels import F1, F1Table, exact_match, label_f1, right_labels, token_accuracy
+from rote.metrics.labels import (
+    F1,
+    F1Table,
+    exact_match,
+    known_only,
+    label_f1,
+    right_labels,
+    token_accuracy,
+)
 from rote.metrics.multilabel import (
     ExampleScores,
     MultilabelScores,
@@ -29,6 +37,7 @@ __all__ = [
     "exact_match",
     "example_scores",
     "f1_of_sums",
+    "known_only",
     "label_f1",
     "multilabel_scores",
     "relation_f1",

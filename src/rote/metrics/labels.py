@@ -16,11 +16,12 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from rote.errors import DataError
-from rote.types import AnyArray, IntArray
+from rote.types import AnyArray, IntArray, is_unknown
 
 Label: TypeAlias = str | int
 Labels: TypeAlias = Sequence[Label] | AnyArray
 T = TypeVar("T")
+IGNORED = -100  # what padded arrays have where there is no label
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,32 @@ def paired(
     if len(gold) == 0 and not where:
         raise DataError(f"there are no {things} to evaluate; give at least one on each side")
     return list(zip(gold, predicted, strict=True))
+
+
+def known_only(
+    gold: Sequence[Labels], predicted: Sequence[Labels], labels: Sequence[str] = ()
+) -> tuple[list[list[Label]], list[list[Label]]]:
+    """Both sides without the places whose gold label is unknown: None, "?", -1 or -100.
+
+    Parameters
+    ----------
+    gold, predicted
+        For each output its labels, one by one.
+    labels
+        Those of the task; a "?" among them is known.
+
+    >>> known_only([["D", None, "V"], ["?"]], [["D", "N", "N"], ["V"]])
+    ([['D', 'V'], []], [['D', 'N'], []])
+    """
+    kept = [
+        [
+            (one, other)
+            for one, other in paired(_plain(g), _plain(p), "labels", f"output {number}: ")
+            if not (is_unknown(one, labels) or one == IGNORED)
+        ]
+        for number, (g, p) in enumerate(paired(gold, predicted, "outputs"))
+    ]
+    return [[g for g, _ in pairs] for pairs in kept], [[p for _, p in pairs] for pairs in kept]
 
 
 def _plain(labels: Labels) -> list[Label]:

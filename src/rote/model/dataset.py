@@ -175,7 +175,7 @@ def prepare(
     if lazy:
         read = LazyVectors(task, builder, lambda xs: prepare(task, xs, layout=layout).vectors)
     count = 0
-    for number, (x, y) in enumerate(_pairs(xs, ys)):
+    for number, (x, y) in enumerate(pairs_of(xs, ys)):
         try:
             frame = task.frame(x)
             if id(frame) not in seen:
@@ -214,7 +214,7 @@ def check_many(what: str, given: object) -> None:
         )
 
 
-def _pairs(xs: Iterable[Any], ys: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+def pairs_of(xs: Iterable[Any], ys: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
     """Inputs with their outputs, of which there are as many."""
     if ys is None:
         yield from ((x, None) for x in xs)

@@ -289,8 +289,10 @@ class _Parser:
 
     def kind(self, plural: bool = False) -> str:
         token = self.next
-        spelled = {f"{k[:-1]}ies" if k.endswith("y") else f"{k}s": k for k in self.kinds}
-        name = spelled.get(token.text, token.text) if plural else token.text
+        name = token.text
+        if plural:
+            spelled = {f"{k[:-1]}ies" if k.endswith("y") else f"{k}s": k for k in self.kinds}
+            name = spelled.get(name, name)
         if name not in self.kinds or (not token.quoted and token.text in _WORDS):
             raise self.error(f"the name of a variable: {', '.join(self.kinds):.200}")
         self.at += 1

@@ -21,6 +21,7 @@ from rote.tasks.extraction import (
 from rote.tasks.graphs import Graph, GraphLabelling, drop_unlabelled, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
+from rote.tasks.sequences import label_sequences
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task, WithoutRules
 
@@ -56,6 +57,7 @@ __all__ = [
     "drop_unlabelled",
     "external_scores_of",
     "grid",
+    "label_sequences",
     "learn_mixture",
     "register",
     "scores_from",

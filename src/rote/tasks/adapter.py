@@ -359,7 +359,9 @@ def label_list(_x: Any, value: Any) -> tuple[str, ...]:
 
 
 def label_of_each(x: Sequence[Any], value: Any) -> tuple[str, ...]:
-    """The same, with a label for each token or node of an input."""
+    """The same, with a label for each token or node of an input; null is an unknown one."""
+    if isinstance(value, list):
+        value = ["?" if label is None else label for label in value]
     labels = label_list(x, value)
     if len(labels) != len(x):
         raise DataError(f'"y" has a label for each of {len(x)}, got {len(labels)}')

@@ -40,6 +40,7 @@ from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.tasks.show import explained
 from rote.tasks.task import Frame, Slot, Task, positions
+from rote.types import is_unknown
 from rote.viz import Picture, picture_of_extraction
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -217,8 +218,8 @@ class EntityRelation(Checked, Task[Sentence, EntityRelationOutput]):
                 relations.setdefault((second, first), label)
         related = [relations.get(pair, none) for pair in ordered]
         return [
-            *positions(self.entity_labels, y.entities, "a label of an entity"),
-            *positions(self.relation_labels, related, "a label of a relation"),
+            *positions(self.entity_labels, y.entities, "a label of an entity", unknown=True),
+            *positions(self.relation_labels, related, "a label of a relation", unknown=True),
         ]
 
     def decode(self, x: Sentence, labels: Sequence[int]) -> EntityRelationOutput:
@@ -442,6 +443,9 @@ def _measure(
 ) -> Measured:
     from rote.metrics.relations import EntityRelations, entity_f1, relation_f1
 
+    named = [*task.entity_labels, *task.relation_labels]
+    if any(is_unknown(one, named) for y in gold for one in (*y.entities, *y.relations.values())):
+        raise DataError("entities and relations are evaluated where all labels are known")
     sides = [[task.directed(y) for y in side] for side in (gold, found)]
     true, said = [[EntityRelations(y.entities, y.relations) for y in side] for side in sides]
     none = task.relation_labels[0]

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
+from warnings import warn
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, ScoreError, SettingError
+from rote.io.tables import as_array, check_names, columns_of, numbers
 from rote.settings import LIST, Checked, Setting, number
 from rote.space import Space, Variable
 from rote.tasks.task import positions
@@ -37,10 +39,10 @@ class ExternalScores(Checked):
     classes
         The model's classes, each once.
     scores
-        Of shape (rows, classes), or (inputs, variables, classes); -inf for what is impossible.
+        Of shape (rows, classes), or (inputs, variables, classes); -inf forbids a label.
     floor
         How far below the best of its row a label stands, a number below 0, that is no class of
-        the model or has the score -inf; where the worst of the row is lower still, it is there.
+        the model; where the worst of the row is lower still, it is there.
     """
 
     classes: tuple[str, ...]
@@ -63,12 +65,10 @@ class ExternalScores(Checked):
         if not np.isfinite(best).all() or np.isnan(scores).any():
             raise ScoreError(
                 "each row of external scores has a finite best score; -inf, for what is "
-                "impossible, is the only other number it may hold"
+                "forbidden, is the only other number it may hold"
             )
-        least = np.where(np.isinf(scores), np.inf, scores).min(axis=-1, keepdims=True)
-        lowest = np.minimum(least, best + self.floor)
         object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "scores", readonly(np.where(np.isinf(scores), lowest, scores)))
+        object.__setattr__(self, "scores", readonly(scores))
 
     def columns(self, labels: Sequence[str], of: str = "the labels") -> FloatArray:
         """The scores in the order of these labels."""
@@ -78,9 +78,7 @@ class ExternalScores(Checked):
                 f"the classifier has the class {unknown[0]!r}, which is no label of {of}: "
                 f"{', '.join(labels)}; name its classes after the labels"
             )
-        best = self.scores.max(axis=-1, keepdims=True)
-        lowest = np.minimum(self.scores.min(axis=-1, keepdims=True), best + self.floor)
-        result = np.repeat(lowest, len(labels), axis=-1)
+        result = np.repeat(_lowest(self.scores, self.floor), len(labels), axis=-1)
         result[..., [labels.index(label) for label in self.classes]] = self.scores
         return result
 
@@ -101,7 +99,7 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
     features
         What it is asked about, one row per decision.
     floor
-        As for `ExternalScores`.
+        As for `ExternalScores`; a class whose probability is 0 stands there, too.
     """
     classes = getattr(classifier, "classes_", None)
     if classes is None:
@@ -124,7 +122,14 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
             f"{type(classifier).__name__} has neither predict_proba nor decision_function; give "
             "its scores as an array"
         )
+    said = np.where(np.isneginf(said), _lowest(said, floor), said)
     return ExternalScores(tuple(map(str, np.asarray(classes).tolist())), said, floor)
+
+
+def _lowest(scores: FloatArray, floor: float) -> FloatArray:
+    """Where a label stands in each row that nothing is known of."""
+    least = np.where(np.isneginf(scores), np.inf, scores).min(axis=-1, keepdims=True)
+    return np.asarray(np.minimum(least, scores.max(axis=-1, keepdims=True) + floor))
 
 
 def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
@@ -138,9 +143,10 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
         The space that all inputs share.
     sources
         A key is the name of a variable, or the beginning of some names and a star: "e*" stands for
-        e0, e1, … in the order of the space. Its value is an `ExternalScores`, or an array whose
-        columns are in the order of the labels, of shape (m, variables, labels), or
-        (m · variables, labels) with all variables of the first input first.
+        e0, e1, … in the order of the space. Its value is an `ExternalScores`, or an array or
+        tensor whose columns are in the order of the labels, of shape (m, variables, labels), or
+        (m · variables, labels) with all variables of the first input first; -inf forbids a label.
+        Or it is a DataFrame or an Arrow table with a column for each label, named after it.
 
     Examples
     --------
@@ -160,9 +166,11 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     [{'step0': 'go', 'step1': 'stop'}, {'step0': 'go', 'step1': 'go'}]
     """
     found: dict[str, tuple[tuple[Variable, ...], FloatArray]] = {}
+    known: dict[str, Given] = {}
     spoken: dict[int, str] = {}
     for key, given in sources.items():
         group = _group(space, key)
+        known[key] = given = _by_name(group, given)
         for variable in group:
             other = spoken.setdefault(variable.index, key)
             if other != key:
@@ -178,7 +186,7 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     scores = np.zeros((next(iter(inputs.values())), space.parts))
     for key, (group, cube) in found.items():
         for k, variable in enumerate(group):
-            start, own, given = int(space.offsets[variable.index]), cube[:, k], sources[key]
+            start, own, given = int(space.offsets[variable.index]), cube[:, k], known[key]
             if isinstance(given, ExternalScores):
                 source = replace(given, scores=own)
                 own = source.columns(variable.labels, f"variable {variable.name!r}")
@@ -316,9 +324,20 @@ def _group(space: Space, key: str) -> tuple[Variable, ...]:
     return tuple(v for v in space.variables if v.name.startswith(key[:-1]))
 
 
+def _by_name(group: Sequence[Variable], given: Any) -> Given:
+    """A table as scores whose columns have names; what is none as it is."""
+    table = columns_of(given)
+    if table is None:
+        return cast(Given, given)
+    for variable in group:
+        check_names(table, variable.labels)
+    return ExternalScores(tuple(table), numbers(table, tuple(table)))
+
+
 def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> FloatArray:
     """Scores of shape (m, variables, columns)."""
-    scores = given.scores if isinstance(given, ExternalScores) else _real(given, finite=True)
+    scores = given.scores if isinstance(given, ExternalScores) else _real(given, "mask")
+    warn_of_probabilities(scores, stacklevel=4)
     count, shape = len(group), scores.shape
     if not isinstance(given, ExternalScores):
         for variable in group:
@@ -344,11 +363,7 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     """The scores of all sources, the sources along the first axis."""
     each: list[FloatArray] = []
     for name, given in sources.items():
-        own = (
-            given.columns(labels)
-            if isinstance(given, ExternalScores)
-            else _real(given, finite=True)
-        )
+        own = _real(given.columns(labels) if isinstance(given, ExternalScores) else given, "finite")
         if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
             raise ScoreError(
                 f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "
@@ -358,17 +373,36 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     return np.stack(each)
 
 
-def _real(given: Any, *, finite: bool = False) -> FloatArray:
+def _real(given: Any, may: str = "any") -> FloatArray:
+    """An array of real numbers: "any", "finite" ones, or a "mask" with -inf among them."""
     try:
-        scores = np.asarray(given)
+        scores = as_array(given)
     except (TypeError, ValueError):
         scores = np.empty(())
     if scores.ndim < 1 or scores.dtype.kind not in "fiub":
         raise ScoreError(
             f"scores are an array of real numbers, one row per decision; got {given!r:.80}"
         )
-    if finite and not np.isfinite(scores).all():
+    wrong = ~np.isfinite(scores)
+    if may == "mask":
+        wrong &= scores != -np.inf
+    if may != "any" and wrong.any():
+        place = np.argwhere(wrong)[0].tolist()
         raise ScoreError(
-            "scores are finite; an ExternalScores may hold -inf for what is impossible"
+            f"scores are finite{', or -inf for a label that is forbidden' * (may == 'mask')}; got "
+            f"{scores[tuple(place)]} at {place}"
         )
     return scores.astype(np.float64)
+
+
+def warn_of_probabilities(scores: AnyArray, stacklevel: int) -> None:
+    """Warn of scores that look like probabilities, whose sums say nothing; a row per decision."""
+    if scores.shape[-1] < 2 or not scores.size or scores.min() < 0.0 or scores.max() > 1.0:
+        return
+    sums = scores.sum(axis=-1, dtype=np.float64)
+    if (np.abs(sums - 1.0) < 1e-2).all() and (scores % 1.0 > 0.0).any():
+        warn(
+            "these scores look like probabilities: each row is from 0 to 1 and adds up to 1; the "
+            "best sum is the likeliest output for log-probabilities, so give np.log(scores)",
+            stacklevel=stacklevel,
+        )

@@ -42,7 +42,7 @@ from rote.tasks.adapter import (
 )
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.task import Frame, Slot, Task, positions
-from rote.types import AnyArray, FloatArray, IntArray, readonly
+from rote.types import UNKNOWN, AnyArray, FloatArray, IntArray, readonly
 from rote.viz import Picture, picture_of_grid, picture_of_labels
 
 UNLABELLED = -1  # the label of a node that nobody labelled
@@ -157,14 +157,14 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
 
     def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
         labels = np.asarray(y)
-        if labels.dtype.kind == "U" and labels.shape == (len(x),):
-            return positions(self.labels, labels.tolist())
+        if labels.dtype.kind in "UO" and labels.shape == (len(x),):
+            return positions(self.labels, labels.tolist(), unknown=True)
         if labels.shape != (len(x),) or (len(x) and labels.dtype.kind not in "iu"):
             raise LabelError(
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
                 f"shape {labels.shape} of {labels.dtype}"
             )
-        wrong = np.flatnonzero((labels < 0) | (labels >= len(self.labels)))
+        wrong = np.flatnonzero((labels < UNKNOWN) | (labels >= len(self.labels)))
         if len(wrong):
             raise LabelError(
                 f"labels are positions from 0 to {len(self.labels) - 1}, node {wrong[0]} has "
@@ -344,8 +344,9 @@ def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str
 
 
 def _measure(task: GraphLabelling, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
-    from rote.metrics.labels import exact_match, label_f1, token_accuracy
+    from rote.metrics.labels import exact_match, known_only, label_f1, token_accuracy
 
+    gold, found = known_only(gold, found, task.labels)
     true, said = ([_names(task, y) for y in side] for side in (gold, found))
     labels = label_f1([one for y in true for one in y], [one for y in said for one in y])
     return {

@@ -85,7 +85,7 @@ class Multiclass(VectorTask[str]):
     rules: Rules | None = None
 
     def encode(self, x: Features, y: str) -> list[int]:
-        return positions(self.labels, [y])
+        return positions(self.labels, [y], unknown=True)
 
     def decode(self, x: Features, labels: Sequence[int]) -> str:
         return self.labels[labels[0]]
@@ -149,9 +149,10 @@ def _shape(x: Features) -> dict[str, str]:
     return {'"x"': f"{len(x)} numbers" if isinstance(x, np.ndarray) else "names"}
 
 
-def _measure(_task: Multiclass, gold: Sequence[str], found: Sequence[str]) -> Measured:
-    from rote.metrics.labels import label_f1
+def _measure(task: Multiclass, gold: Sequence[str], found: Sequence[str]) -> Measured:
+    from rote.metrics.labels import known_only, label_f1
 
+    (gold,), (found,) = known_only([gold], [found], task.labels)
     labels = label_f1(gold, found)
     # Every example has one label and gets one, so micro F1 is the share that is right.
     return {"accuracy": labels.micro.f1, "macro F1": labels.macro.f1}, {"labels": labels}

@@ -1,16 +1,17 @@
 """Tagging: one label per token of a sequence, with label pairs, triples, … and any rules.
 
-An input is a sequence of tokens; an output is as many labels. The vectors of an input come from
-templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
-whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
-has a global feature, which is not written out as a table: greedy search can look at four neighbours
-at once.
+An input is a sequence of tokens, which are values in the order of the columns or dicts with their
+names, or a DataFrame with a row for each token; an output is as many labels. The vectors of an
+input come from templates (`rote.features.Templates`) over tokens with named columns, or from a
+function of the whole input, which may return arrays. A factor over k neighbours has one weight per
+label tuple. So has a global feature, which is not written out as a table: greedy search can look at
+four neighbours at once.
 
 In a file of columns there is one token per line, its cells apart by tabs if the first row has a
 tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
 model is at hand, it may be left out. Outputs are the same lines with the predicted label as the
-last column. In JSON, a
-token is a list with a text for every column, or a text where there is one.
+last column. In JSON, a token is a list with a text for every column, or an object with their names
+where a model is at hand, or a text where there is one column.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Tagging(Checked):
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):
             raise LabelError(f"an output has one label per token; got {len(y)} for {len(x)} tokens")
-        return positions(self.labels, y)
+        return positions(self.labels, y, unknown=True)
 
     def decode(self, x: Sequence[Any], labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.labels[label] for label in labels)
@@ -189,8 +190,10 @@ def words_of(task: Any, x: Sequence[Any]) -> list[str]:
     The word is the column of that name where templates name columns, else the first column.
     """
     column = 0
-    if isinstance(task.features, Templates) and "word" in task.features.columns:
-        column = task.features.columns.index("word")
+    if isinstance(task.features, Templates):
+        x = task.features.tokens(x)
+        if "word" in task.features.columns:
+            column = task.features.columns.index("word")
     return [_word(token, column, t) for t, token in enumerate(x)]
 
 
@@ -295,6 +298,8 @@ def _tokens(task: Tagging | None, value: Any) -> tuple[tuple[str, ...], ...]:
 
 def _token(place: int, row: Any, columns: Sequence[str]) -> tuple[str, ...]:
     cells = [row] if isinstance(row, str) else row
+    if isinstance(row, dict) and all(name in row for name in columns):
+        cells = [row[name] for name in columns]
     fits = isinstance(cells, list) and len(cells) == len(columns)
     if not fits or not all(isinstance(cell, str) and cell for cell in cells):
         raise DataError(
@@ -341,9 +346,10 @@ def _show(
 
 def _measure(task: Tagging, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
     """Tokens and sequences; chunks if all labels are B-X, I-X and O."""
-    from rote.metrics.labels import exact_match, token_accuracy
+    from rote.metrics.labels import exact_match, known_only, token_accuracy
     from rote.metrics.spans import OUTSIDE, chunk_f1
 
+    gold, found = known_only(gold, found, task.labels)
     numbers = {
         "token accuracy": token_accuracy(gold, found),
         "exact match": exact_match(gold, found),

@@ -32,7 +32,7 @@ from rote.space.global_features import (
     LabelCounts,
     Tuples,
 )
-from rote.types import IntArray, readonly
+from rote.types import UNKNOWN, IntArray, is_unknown, readonly
 
 GIVEN = "soft rules of given weight"  # their one weight in a model cannot change an answer
 X_contra = TypeVar("X_contra", contravariant=True)
@@ -295,23 +295,48 @@ def _numbered(labels: tuple[str, ...]) -> dict[str, int]:
     return {label: position for position, label in enumerate(labels)}
 
 
-def positions(labels: tuple[str, ...], given: Sequence[str], what: str = "a label") -> list[int]:
+def positions(
+    labels: tuple[str, ...], given: Sequence[Any], what: str = "a label", *, unknown: bool = False
+) -> list[int]:
     """The positions of some labels; one that does not exist is refused.
+
+    Where some may be ``unknown``, they have the position -1.
 
     >>> positions(("a", "b"), ["b", "b", "a"])
     [1, 1, 0]
+    >>> positions(("a", "b"), ["b", None, "?"], unknown=True)
+    [1, -1, -1]
     """
     known = _numbered(labels)
     try:
         return [known[label] for label in given]
     except (KeyError, TypeError):  # a list cannot even be looked up
-        stray = next(label for label in given if label not in labels)
-        raise LabelError(f"{stray!r} is not {what}; the labels are {', '.join(labels)}") from None
+        open_places = [unknown and is_unknown(label, labels) for label in given]
+        for label, is_open in zip(given, open_places, strict=True):
+            if not is_open and label not in labels:
+                raise LabelError(
+                    f"{label!r} is not {what}; the labels are {', '.join(labels)}"
+                ) from None
+        pairs = zip(given, open_places, strict=True)
+        return [UNKNOWN if is_open else known[label] for label, is_open in pairs]
 
 
-def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:
-    """What a task's ``encode`` gave for some outputs, or for one, as a checked batch of labels."""
+def labels_of(space: Space, encoded: Sequence[Any], *, unknown: bool = False) -> IntArray:
+    """What a task's ``encode`` gave for some outputs, or for one, as a checked batch of labels.
+
+    Those that are ``unknown`` stay -1 where they may be, and are refused elsewhere.
+    """
     given = np.array(encoded)
+    if given.dtype.kind == "i" and given.ndim and given.shape[-1] == len(space.variables):
+        lacks = given == UNKNOWN
+        if unknown:
+            return np.where(lacks, UNKNOWN, space.as_labels(np.where(lacks, 0, given)))
+        if lacks.any():
+            raise LabelError(
+                f"the label of variable {space.names[int(lacks.argmax()) % lacks.shape[-1]]!r} is "
+                "unknown (-1), and learning needs all of them; let a model fill them in: "
+                "model.predict(xs, given=ys)"
+            )
     # Whether a label is on may well be said by True and False.
     return space.as_labels(given.astype(np.int64) if given.dtype == np.bool_ else given)
 

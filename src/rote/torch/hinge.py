@@ -6,6 +6,11 @@ Its gradient in the scores is 1 at the parts of the worst output y and -1 at tho
 they share a part), and 0 everywhere where no output violates the margin. With an engine that is not
 exact, y is what it found, and the loss is a lower bound of the true one.
 
+Gold may be unknown at some places, where its labels are -1 or -100. It is then the best output that
+has the known labels (the latent structured hinge), and Δ counts known labels alone:
+
+    loss(s) = max(0, max_y s(y) + Δ(gold, y) - max_{z agrees with gold} s(z))
+
 Structures may differ in shape. Those that share a space are solved in one batch, on the CPU and in
 double precision, wherever their scores live.
 """
@@ -13,6 +18,7 @@ double precision, wherever their scores live.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -20,16 +26,17 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import LabelError, ScoreError
-from rote.inference import Engine, Exact, Problem
+from rote.inference import Engine, Exact, Problem, Status
 from rote.inference.problem import Context
 from rote.kernels.constants import LARGEST_SCORE
 from rote.learning.loss_augmented import max_violated
 from rote.settings import check, one_of
 from rote.space import Space
-from rote.space.losses import Hamming, Loss
-from rote.types import FloatArray, IntArray, readonly
+from rote.space.losses import Hamming, Loss, LossTerm
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 Reduction = Literal["mean", "sum", "none"]
+UNKNOWN = (-1, -100)
 
 
 class StructuredHinge(nn.Module):
@@ -56,6 +63,11 @@ class StructuredHinge(nn.Module):
     >>> loss.backward()
     >>> loss.item(), scores.grad.tolist()
     (0.5, [-1.0, 1.0])
+
+    One tensor of scores and one space for all, whose second gold label is unknown:
+
+    >>> StructuredHinge()(torch.zeros(2, 2), space, [[0], [-1]]).item()
+    0.5
     """
 
     def __init__(
@@ -74,9 +86,21 @@ class StructuredHinge(nn.Module):
         self.allow_infeasible_gold = allow_infeasible_gold
 
     def forward(
-        self, scores: Sequence[Tensor], spaces: Sequence[Space], gold: Sequence[Any]
+        self, scores: Tensor | Sequence[Tensor], spaces: Space | Sequence[Space], gold: Any
     ) -> Tensor:
-        """The loss, from one vector of part scores, one space and the gold labels of each."""
+        """The loss, from one vector of part scores, one space and the gold labels of each.
+
+        Parameters
+        ----------
+        scores
+            A vector for each structure, or one tensor for all: of shape (m, parts), or of any shape
+            (m, …) with as many numbers for each, such as (m, variables, labels).
+        spaces
+            The space of each, or one for all.
+        gold
+            The labels of each by position; -1 or -100 where they are unknown.
+        """
+        scores, spaces = _each(scores, spaces)
         flat, batches = _collected(scores, spaces)
         if not len(scores):
             raise ScoreError("the loss is of at least one structure, and there is none")
@@ -93,8 +117,11 @@ class StructuredHinge(nn.Module):
             return each
         return each.mean() if self.reduction == "mean" else each.sum()
 
-    def predict(self, scores: Sequence[Tensor], spaces: Sequence[Space]) -> list[IntArray]:
+    def predict(
+        self, scores: Tensor | Sequence[Tensor], spaces: Space | Sequence[Space]
+    ) -> list[IntArray]:
         """The labels of each structure's best output, as the engine finds it."""
+        scores, spaces = _each(scores, spaces)
         outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
             problem = Problem.built(batch.space, readonly(batch.scores + batch.space.penalties))
@@ -112,10 +139,17 @@ class StructuredHinge(nn.Module):
     ) -> tuple[IntArray, FloatArray, IntArray]:
         """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
         space, members = batch.space, batch.members
-        right = _gold_of(batch, gold, allow_infeasible_gold=self.allow_infeasible_gold)
         problem = Problem.built(space, readonly(batch.scores + space.penalties))
+        right = _gold_of(batch, gold)
+        unknown = right < 0
+        loss: Loss = self.loss
+        if unknown.any():
+            right = self._completed(problem, right, unknown, members)
+            loss = _Known(self.loss, unknown)
+        elif space.rules and not self.allow_infeasible_gold:
+            _require_feasible(batch, right)
         labels, each, _ = max_violated(
-            self.engine, problem, Context(right), self.loss, "structure", members
+            self.engine, problem, Context(right), loss, "structure", members
         )
         slacks[members] = np.maximum(each, 0.0)
         bad = each > 0
@@ -124,6 +158,50 @@ class StructuredHinge(nn.Module):
         signs = np.repeat([1.0, -1.0], [up.size, down.size])
         owners = np.tile(np.repeat(members[bad], up.shape[1]), 2)
         return np.concatenate([up.ravel(), down.ravel()]), signs, owners
+
+    def _completed(
+        self, problem: Problem, gold: IntArray, unknown: BoolArray, members: IntArray
+    ) -> IntArray:
+        """The best outputs that have the known gold labels."""
+        space = problem.space
+        open_labels = problem.open_labels()
+        variable = np.repeat(np.arange(len(space.variables)), space.sizes)
+        place = np.arange(space.labels) - space.offsets[variable]
+        open_labels &= unknown[:, variable] | (gold[:, variable] == place)
+        solutions = self.engine.solve(space, problem.with_open(open_labels))
+        missing = solutions.status > Status.FEASIBLE
+        if missing.any():
+            number = int(members[missing.argmax()])
+            raise LabelError(
+                f"no output has the known gold labels of structure {number} and obeys the rules; "
+                "correct them, or drop a rule"
+            )
+        return solutions.labels
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A loss over variables whose gold label is known."""
+
+    loss: Loss
+    unknown: BoolArray
+
+    def offsets(self, space: Space, gold: IntArray) -> FloatArray:
+        offsets = self.loss.offsets(space, gold)
+        if offsets is None:
+            raise LabelError(
+                f"{self.loss} needs all gold labels; where some are unknown, take a loss that adds "
+                "up over variables, such as Hamming()"
+            )
+        return readonly(np.where(np.repeat(self.unknown, space.sizes, axis=1), 0.0, offsets))
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        each = self.offsets(space, gold)
+        places = space.offsets[:-1] + labels
+        return np.asarray(np.take_along_axis(each, places, axis=1).sum(axis=1))
+
+    def term(self, gold: IntArray) -> LossTerm:
+        return self.loss.term(gold)
 
 
 class _Batch(NamedTuple):
@@ -174,7 +252,17 @@ def _collected(scores: Sequence[Tensor], spaces: Sequence[Space]) -> tuple[Tenso
     return flat, batches
 
 
-def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_infeasible_gold: bool) -> IntArray:
+def _each(
+    scores: Tensor | Sequence[Tensor], spaces: Space | Sequence[Space]
+) -> tuple[Sequence[Tensor], Sequence[Space]]:
+    """The scores and the space of each structure."""
+    if isinstance(scores, Tensor) and scores.ndim > 1:
+        scores = scores.flatten(1).unbind()
+    return scores, [spaces] * len(scores) if isinstance(spaces, Space) else spaces
+
+
+def _gold_of(batch: _Batch, gold: Any) -> IntArray:
+    """The gold labels of a batch, -1 where they are unknown."""
     space, rows = batch.space, []
     for number in batch.members.tolist():
         given = gold[number]
@@ -185,14 +273,20 @@ def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_infeasible_gold: bool)
                 f"{len(space.variables)} variables"
             )
         rows.append(row if row.size else row.astype(np.int64))
-    labels = readonly(space.as_labels(np.stack(rows)))
-    if space.rules and not allow_infeasible_gold:
-        was_feasible = space.was_feasible(labels)
-        if not was_feasible.all():
-            place = int(np.flatnonzero(~was_feasible)[0])
-            raise LabelError(
-                f"gold of structure {int(batch.members[place])} breaks the rule "
-                f"{space.broken(labels[place])[0].name!r}; correct it, drop the rule, or say "
-                "allow_infeasible_gold=True"
-            )
-    return labels
+    labels = np.stack(rows)
+    if not np.issubdtype(labels.dtype, np.integer):
+        return space.as_labels(labels)  # which says so
+    unknown = np.isin(labels, UNKNOWN)
+    known = space.as_labels(np.where(unknown, 0, labels))
+    return readonly(np.where(unknown, -1, known))
+
+
+def _require_feasible(batch: _Batch, labels: IntArray) -> None:
+    was_feasible = batch.space.was_feasible(labels)
+    if not was_feasible.all():
+        place = int(np.flatnonzero(~was_feasible)[0])
+        raise LabelError(
+            f"gold of structure {int(batch.members[place])} breaks the rule "
+            f"{batch.space.broken(labels[place])[0].name!r}; correct it, drop the rule, or say "
+            "allow_infeasible_gold=True"
+        )

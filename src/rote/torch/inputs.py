@@ -12,7 +12,7 @@ a character that is not in the vocabulary, and 2 stands at both ends of a word.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -113,11 +113,15 @@ Inputs = Dense | Vocabulary
 def is_dense(xs: Sequence[Any]) -> bool:
     """Whether tokens are vectors of numbers, and not texts."""
     token = next(x for x in xs if len(x))[0]
-    return not isinstance(token, str) and not (len(token) and isinstance(token[0], str))
+    if isinstance(token, str | Mapping):
+        return False
+    return not (len(token) and isinstance(token[0], str))
 
 
 def _texts(token: Any, width: int | None = None) -> tuple[str, ...]:
     texts = (token,) if isinstance(token, str) else tuple(token)
+    if isinstance(token, Mapping):
+        raise DataError(f"a token here is texts in a fixed order, got a dict: {token!r:.80}")
     if not all(isinstance(text, str) for text in texts) or width not in (None, len(texts)):
         wanted = "texts" if width is None else f"{width} texts"
         raise DataError(f"a token here is {wanted}, got {token!r:.80}")

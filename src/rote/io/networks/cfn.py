@@ -51,11 +51,11 @@ OPEN, CLOSE = ("{", "["), ("}", "]")
 Domains: TypeAlias = dict[str, dict[str, int]]
 
 
-def read_cfn(path: str | Path) -> CostNetwork:
+def read_cfn(path: str | Path, text: str | None = None) -> CostNetwork:
     """The network of a CFN file, which may be compressed."""
     path = Path(path)
     # A comment's line stays, empty, so that lines are counted right.
-    reader = _Reader(path, COMMENT.sub("", read_text(path)))
+    reader = _Reader(path, COMMENT.sub("", read_text(path) if text is None else text))
     reader.open("the file")
     reader.tagged = reader.next_is("problem")
     measure, top = _read_problem(reader)

@@ -27,9 +27,11 @@ from rote.io.text import Words, read_text
 PREAMBLES = ("MARKOV", "BAYES")
 
 
-def read_uai(path: str | Path, evidence: str | Path | None = None) -> CostNetwork:
+def read_uai(
+    path: str | Path, evidence: str | Path | None = None, text: str | None = None
+) -> CostNetwork:
     """The network of a UAI file, with the labels that an evidence file gives."""
-    words = Words(Path(path), read_text(Path(path)))
+    words = Words(Path(path), read_text(Path(path)) if text is None else text)
     preamble = words.take("MARKOV or BAYES")
     if preamble.upper() not in PREAMBLES:
         raise words.error(f"expected MARKOV or BAYES, got {preamble!r}; is this a UAI file?")

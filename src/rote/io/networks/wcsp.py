@@ -37,10 +37,10 @@ NO_TOP = 1 << 1000  # more than any costs add up to
 IN_EXTENSION = "only functions given as tuples are read"
 
 
-def read_wcsp(path: str | Path) -> CostNetwork:
+def read_wcsp(path: str | Path, text: str | None = None) -> CostNetwork:
     """The network of a WCSP file, which may be compressed."""
     path = Path(path)
-    words = Words(path, read_text(path))
+    words = Words(path, read_text(path) if text is None else text)
     words.take("the name of the problem")
     n = words.whole("the number of variables")
     largest = words.whole("the largest number of labels", most=MAX_LABELS)

@@ -250,9 +250,7 @@ def branch_from(
                 room.trial[j] = label if 0 <= label < graph.sizes[j] else 0
             tie = questions.ties[i]
             value = consider(graph, ascent.theta, room, -inf)
-            value, bound, runner = restart(
-                graph, ascent, node, parts, room, value, tie, node_limit
-            )
+            value, bound, runner = restart(graph, ascent, node, parts, room, value, tie, node_limit)
             bounds[i] = bound + rest
             completed[i] = bound <= value
             if value > -inf:
