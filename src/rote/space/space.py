@@ -269,13 +269,18 @@ class Space:
         """
         if not self.soft:
             return scores
+        if scores.shape[1] == self._own_parts.sum():
+            narrow, scores = scores, np.zeros((len(scores), self.parts))
+            scores[:, self._own_parts] = narrow
+        return scores + self.penalties if scores.shape[1] == self.parts else scores
+
+    @cached_property
+    def _own_parts(self) -> BoolArray:
+        """Which parts are not those of soft rules."""
         own = np.ones(self.parts, np.bool_)
         for soft in self.soft:
             own[slice(*self.starts[soft.slot : soft.slot + 2])] = False
-        if scores.shape[1] == own.sum():
-            narrow, scores = scores, np.zeros((len(scores), self.parts))
-            scores[:, own] = narrow
-        return scores + self.penalties if scores.shape[1] == self.parts else scores
+        return own
 
     def broken_soft(self, labels: AnyArray) -> tuple[SoftRule, ...]:
         """The soft rules that one output breaks."""

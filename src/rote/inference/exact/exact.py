@@ -109,7 +109,7 @@ class Exact(Engine):
             if self.time_limit is not None:
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
             found = lazy.answer(problem, NO_CONTEXT)
-            if self.time_limit is None and len(found.unsettled) and cut_rules(problem.space):
+            if self.time_limit is None and len(found.unsettled) and cut(problem.space):
                 from rote.inference.solvers.milp import Milp
 
                 rest = Milp().within(problem.rows(found.unsettled), settle=True)
@@ -199,7 +199,7 @@ class Route(NamedTuple):
 @once_per_space
 def route_of(space: Space) -> Route:
     """What `Exact` tries, before branch and bound and solvers take turns."""
-    if cut_rules(space):
+    if cut(space) and cut_rules(space):
         return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
