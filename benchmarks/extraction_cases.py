@@ -7,9 +7,7 @@ relations of conll04. Scores are synthetic in the first two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
-from itertools import product
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,7 +58,13 @@ def drawn(size: int, linked: bool, seed: int) -> Any:
     nodes = [
         NodeCandidate(TYPES[kind], start, start + length, score, candidate_id=i)
         for i, (kind, start, length, score) in enumerate(
-            zip(kinds.tolist(), starts.tolist(), lengths.tolist(), draw.normal(0.5, 1.5, count).tolist(), strict=True)
+            zip(
+                kinds.tolist(),
+                starts.tolist(),
+                lengths.tolist(),
+                draw.normal(0.5, 1.5, count).tolist(),
+                strict=True,
+            )
         )
     ]
     specs = list(compiled.relation_specs.values())

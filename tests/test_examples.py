@@ -1,7 +1,5 @@
 """Every script in examples/ asks a question in its first line, runs, and prints the answer."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

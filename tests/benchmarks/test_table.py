@@ -1,7 +1,5 @@
 """Rows as a table for people and as JSON for programs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """`rote train`, `rote predict`, `rote evaluate` and `rote explain`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

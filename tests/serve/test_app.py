@@ -1,7 +1,5 @@
 """The service over HTTP: answers, statuses, and a page that is whole in itself."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys

@@ -25,7 +25,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import DataError, ScoreError, SettingError
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.settings import Checked, Setting, instance_of, is_number
 from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary

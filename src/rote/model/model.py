@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
-from rote.inference import Engine, Exact, Solutions
-from rote.inference.engine import Capability, check_engine, in_threads, require
+from rote.inference.asking import ask_all
+from rote.inference.engine import Capability, Engine, check_engine, in_threads, require
+from rote.inference.exact.exact import Exact
+from rote.inference.solutions import Solutions
 from rote.model.batch import Batch
 from rote.model.dataset import Dataset, check_many, pairs_of, prepare
 from rote.model.layout import Layout
@@ -161,7 +163,7 @@ class Model(Generic[X, Y]):
             ]
         for problem, _ in pairs:
             require(self.engine, problem)
-        answers = self.engine.answer_all(pairs)
+        answers = ask_all(self.engine, pairs)
         for group in batch:
             try:
                 yield next(answers)

@@ -23,8 +23,9 @@ from rote.errors import (
     ServiceError,
     relocate,
 )
-from rote.inference import Exact, FoundBy, Solutions, Status
+from rote.inference.exact.exact import Exact
 from rote.inference.explain import Explanation
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.model import Model
 from rote.serve.answer_cache import AnswerCache, key_of
 from rote.space import Space

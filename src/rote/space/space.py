@@ -17,12 +17,13 @@ from typing import Any, TypeVar, TypeVarTuple
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, locate
-from rote.kernels.bundles import Layout
-from rote.kernels.outputs import all_obey, parts_of, values_of
+from rote.kernels.bundles import Layout, RuleTrees
+from rote.kernels.outputs import all_obey, first_that_breaks, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
 from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, holds_everywhere, split
+from rote.space.rule_trees import rule_trees
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FINGERPRINT_VERSION = 1
@@ -393,6 +394,15 @@ class Space:
             result &= named.rule.holds(columns)
         return result
 
+    def obeys(self, labels: IntArray) -> bool:
+        """Whether all of some outputs obey the rules as they were written; labels of -1 do."""
+        trees, left = self.once(_trees) if "forms" in vars(self) else _trees(self)
+        if first_that_breaks(labels, trees, 0) < len(labels):
+            return False
+        there = labels[(labels >= 0).all(axis=1)] if len(left) else labels[:0]
+        rules = [self.rules[number].rule for number in left.tolist() if len(there)]
+        return all(rule.holds(dict(enumerate(there.T))).all() for rule in rules)
+
     def broken(self, labels: AnyArray) -> tuple[NamedRule, ...]:
         """The rules that one output breaks."""
         batch = self.as_labels(labels)
@@ -622,6 +632,10 @@ def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
     tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
+
+
+def _trees(space: Space) -> tuple[RuleTrees, IntArray]:
+    return rule_trees(named.rule for named in space.rules)
 
 
 def _network(space: Space) -> Network:

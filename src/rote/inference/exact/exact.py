@@ -19,26 +19,19 @@ leaves goes straight to a short branch and bound (`rote.inference.exact.presolve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rote.inference.engine import Capability, Engine
-from rote.inference.exact.branch import BranchAndBound, restarts
-from rote.inference.exact.chain import Chain
-from rote.inference.exact.cycle_cuts import cut_rules
-from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
-from rote.inference.exact.message_passing import MessagePassing
-from rote.inference.exact.presolve import Presolved, graph_of_rules
-from rote.inference.exact.shared_tree import is_dense, solve_together
-from rote.inference.exact.tables import once_per_space
-from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions
-from rote.kernels.bundles import ChainPlan
 from rote.settings import LIMIT
 from rote.space.language import Acyclic
 from rote.space.space import Space
+
+# What solves is imported by the functions that need it: a process that starts loads no more.
+if TYPE_CHECKING:
+    from rote.inference.exact.lazy_rows import LazyRows
+    from rote.kernels.bundles import ChainPlan
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -70,6 +63,8 @@ class Exact(Engine):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         if space.is_new() and len(problem) == 1 and _is_made_of_rules(space) and not cut(space):
+            from rote.inference.exact.presolve import Presolved, graph_of_rules
+
             presolved = Presolved.of(problem, graph_of_rules(space))
             if space.factors:
                 return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
@@ -81,6 +76,8 @@ class Exact(Engine):
         route = route_of(problem.space)
         if not route.looks_first:
             return self._solve(route, problem, context)
+        from rote.inference.exact.independent import argmax_presolve
+
         seen, hard = argmax_presolve(problem)
         if seen is None:
             return self._solve(route, problem, context)
@@ -90,6 +87,8 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
+        from rote.inference.exact.branch import restarts
+
         route = route_of(space)
         return route.messages or (route.searches and restarts(space))
 
@@ -116,10 +115,14 @@ class Exact(Engine):
                 return found.with_rows(found.unsettled, rest)
             return self._rest(problem, context, found)
         if route.dense:
+            from rote.inference.exact.shared_tree import solve_together
+
             seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
         if route.messages:
+            from rote.inference.exact.message_passing import MessagePassing
+
             messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
             if not len(left.rows):
@@ -132,6 +135,8 @@ class Exact(Engine):
 
         It does not look at the clock.
         """
+        from rote.inference.exact.branch import BranchAndBound, restarts
+
         warm = context.warm
         if (
             warm is None
@@ -196,11 +201,21 @@ class Route(NamedTuple):
         return self.one_pass is None and self.lazy is None and not self.dense and not self.messages
 
 
-@once_per_space
 def route_of(space: Space) -> Route:
     """What `Exact` tries, before branch and bound and solvers take turns."""
-    if cut(space) and cut_rules(space):
-        return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
+    return space.once(_route)
+
+
+def _route(space: Space) -> Route:
+    from rote.inference.exact.lazy_rows import lazy_rows_for
+    from rote.inference.exact.message_passing import MessagePassing
+    from rote.inference.exact.shared_tree import is_dense
+
+    if cut(space):
+        from rote.inference.exact.cycle_cuts import cut_rules
+
+        if cut_rules(space):
+            return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))
@@ -212,8 +227,16 @@ def route_of(space: Space) -> Route:
     return Route(None, looks_first, lazy, dense, messages)
 
 
-@once_per_space
 def choice(space: Space) -> Engine | None:
     """The engine that solves a space by one method for all inputs; None where there is none."""
+    return space.once(_choice)
+
+
+def _choice(space: Space) -> Engine | None:
+    from rote.inference.exact.chain import Chain
+    from rote.inference.exact.elimination import Elimination
+    from rote.inference.exact.independent import Independent
+    from rote.inference.exact.tree import Tree
+
     options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from rote.inference import BranchAndBound, Exact, FoundBy, Status, clamp
+from rote.engines import BranchAndBound, Exact, FoundBy, Status, clamp
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
 from rote.inference.stores import MemoryStore, SqliteStore
