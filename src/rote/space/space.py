@@ -186,9 +186,14 @@ class Space:
         size = BYTES_OF_VARIABLE * (len(self.variables) + len(self.factors))
         return forms_of(self.fingerprint, size + BYTES_OF_RULE * len(self.rules))
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether something was compiled of it."""
+        return "forms" in vars(self)
+
     def is_new(self) -> bool:
         """Whether nothing was compiled of it, and nobody asked this before."""
-        if "forms" in vars(self) or "_seen" in vars(self):
+        if self.is_compiled or "_seen" in vars(self):
             return False
         vars(self)["_seen"] = True
         return True

@@ -87,14 +87,17 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        from rote.inference.exact.branch import restarts
+        from rote.inference.exact.hardness import is_hard
 
-        route = route_of(space)
-        return route.messages or (route.searches and restarts(space))
+        if is_hard(space):
+            from rote.inference.exact.branch import restarts
+
+            return route_of(space).searches and restarts(space)
+        return not _is_made_of_rules(space) and route_of(space).messages
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
-        return _is_made_of_rules(space) or not route_of(space).messages
+        return not self.warm_starts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = route_of(space).one_pass
@@ -125,7 +128,7 @@ class Exact(Engine):
 
             messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
-            if not len(left.rows):
+            if left is None:
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))
         return self._from_incumbents(problem, context)

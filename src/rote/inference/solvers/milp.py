@@ -193,7 +193,7 @@ class _Search:
     @cached_property
     def scale(self) -> float:
         """What costs are divided by for the solver."""
-        _, power = np.frexp(max(1.0, float(np.abs(self.costs).max())))
+        _, power = np.frexp(float(np.abs(self.costs).max()) or 1.0)
         return float(np.ldexp(1.0, int(power) - LARGEST))
 
     @property
