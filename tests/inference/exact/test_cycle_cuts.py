@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote import SpaceBuilder, acyclic, at_least, functional, k_best, max_marginals
+from rote.engines import RGS, BranchAndBound, ConstrainedBeam, Exact, Exhaustive, Milp
 from rote.errors import InfeasibleSpace
-from rote.inference import BranchAndBound, Exact, Exhaustive, Milp
-from rote.inference.approximate import RGS, ConstrainedBeam
 from rote.inference.exact.cycle_cuts import cut_rules, violated_cycles, violated_rows
 from rote.inference.exact.lazy_rows import LazyRows
 from rote.inference.solvers.cp_sat import CpSat

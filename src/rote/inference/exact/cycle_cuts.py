@@ -107,7 +107,7 @@ def _single(space: Space) -> tuple[tuple[set[int], set[int]], ...]:
         sides = []
         for ends in rule.ends[::-1]:  # where arcs end, and then where they start
             own = [column[ends == node].tolist() for node in range(int(rule.ends.max()) + 1)]
-            one = [n for n, c in enumerate(own) if c and set.intersection(*map(holding.get, c))]
+            one = [n for n, c in enumerate(own) if c and set.intersection(*(holding[k] for k in c))]
             sides.append(set(one))
         found.append((sides[0], sides[1]))
     return tuple(found)
