@@ -878,11 +878,13 @@ def test_ties_go_to_the_first_output_that_obeys_the_rules(make):
         assert tuple(solutions.labels[0].tolist()) == first
     builder = SpaceBuilder()
     builder.variable("x", "ab")
-    builder.variable("y", "ab")
+    y = builder.variable("y", "ab")
     free = builder.build()
-    for size in (1.0, 1e6):  # less than a tie is a tie, and more is not
-        scores = np.array([[0, 3e-11, -1, 0], [0, 3e-10, -1, 0]]) * size
-        assert engine.solve(free, scores).labels.tolist() == [[0, 1], [1, 1]]
+    builder.require(~y["a"])
+    for size in (1e-9, 1.0, 1e6):  # less than a tie is a tie, and more is not
+        scores = np.array([[0, 3e-11, 1, 0], [0, 3e-10, 1, 0]]) * size
+        assert engine.solve(builder.build(), scores).labels.tolist() == [[0, 1], [1, 1]]
+        assert engine.solve(free, scores).labels.tolist() == [[1, 0], [1, 0]]  # nothing is lost
 
 
 @every_exact

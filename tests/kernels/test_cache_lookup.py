@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
+from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds, is_same
 from rote.types import readonly
 from tests.kernels.parts import whole
 
@@ -157,3 +157,16 @@ def test_every_part_must_meet_the_condition(relative):
             False,
         )
         assert (found[0] >= 0) == expected, scores
+
+
+def test_scores_are_the_same_if_all_are():
+    scores = np.array([[0.0, 1.0, 2.0], [-0.0, 1.0, 3.0]])
+    for i in range(2):
+        assert is_same(scores, i, scores[i : i + 1].copy())
+        assert not is_same(scores, i, scores[1 - i : 2 - i].copy())
+    assert is_same(scores, 0, np.array([[-0.0, 1.0, 2.0]]))
+    for wrong in (np.zeros((1, 2)), np.zeros((2, 3))):
+        with pytest.raises(ValueError, match="remembered"):
+            is_same(scores, 0, wrong)
+    with pytest.raises(ValueError, match="rows"):
+        is_same(scores, 2, scores[:1].copy())

@@ -26,6 +26,8 @@ from rote.tasks.sequences import labelled
 from rote.tasks.tagging import token_vocabulary
 from rote.types import FloatArray, IntArray, offsets_from_counts
 
+__all__ = ["RuledTokens"]
+
 Aggregation: TypeAlias = Literal["simple", "first", "average", "max"]
 
 

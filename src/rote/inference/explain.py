@@ -128,8 +128,7 @@ class Explanation:
             said.append(f"no output{what} obeys the rules")
         elif self.wanted:
             said.append(
-                f"the best output{what} is worth {self.instead_value:.6g}: "
-                + (f"it costs {self.cost:.6g}" if self.conflicts else "it is as good")
+                f"the best output{what} is worth {self.instead_value:.6g}: it costs {self.cost:.6g}"
             )
         if self.value_without_rules == -inf:
             return [*said, f"labels of every output{what} are closed"]
@@ -221,7 +220,7 @@ def _question(
     answer = yield from plain.best(groups.every)
     instead = yield from known.best(groups.every)
     free = yield from known.best(NONE)
-    left_out, conflicts = SmallestSets((), (), True), SmallestSets((), (), True)
+    left_out, conflicts = SmallestSets((), True), SmallestSets((), True)
     if not wanted or instead.value == -inf:
         left_out = yield from known.relaxations(instead.value + tie, limit)
         conflicts = left_out.hit(limit)
@@ -234,9 +233,11 @@ def _question(
         value = (yield from known.best(groups.every - rules)).value
         best = (yield from plain.best(groups.every - rules)).value
         relaxations.append(Relaxation(groups.called(rules), value, best))
+    before = violations(space, answer.labels) if answer.value > -inf else ()  # soft rules
     changed = answer.labels.copy()
     for name, label in wanted.items():
         changed[space[name].index] = space[name].position(label)
+    after = violations(space, changed) if answer.value > -inf else ()
     return Explanation(
         wanted,
         _output(space, answer),
@@ -244,7 +245,7 @@ def _question(
         _output(space, instead),
         instead.value,
         free.value,
-        violations(space, changed) if answer.value > -inf else (),
+        tuple(each for each in after if each.name not in {was.name for was in before}),
         tuple(groups.called(conflict) for conflict in conflicts.found),
         tuple(relaxations),
         left_out.complete and conflicts.complete,

@@ -253,9 +253,10 @@ class _Input(NamedTuple):
 def _input(corpus: Corpus, groups: Groups, row: int, most: int, limit: int) -> Question[_Input]:
     """What has to be asked about one input."""
     problem, gold = corpus.problem, None if corpus.gold is None else corpus.gold[row]
+    own = slice(problem.space.own)
 
     def right(found: Found) -> int | None:
-        return None if gold is None else int((found.labels == gold).sum())
+        return None if gold is None else int((found.labels[own] == gold[own]).sum())
 
     known = Known(problem, row, groups)
     answer = yield from known.best(groups.every)
@@ -272,7 +273,7 @@ def _input(corpus: Corpus, groups: Groups, row: int, most: int, limit: int) -> Q
         int(corpus.members[row]),
         groups.names,
         frozenset(() if gold is None else groups.called(groups.broken_by(gold[None])[0])),
-        len(problem.space.variables),
+        problem.space.own,
         right(answer),
         right(free if is_changed else answer),
         is_changed,

@@ -51,6 +51,12 @@ cdef class Pool:
     cdef Int taken
     cdef OutFloats take(self, Int n)
 
+@cython.final
+cdef class IntPool:
+    cdef OutInts numbers
+    cdef Int taken
+    cdef OutInts take(self, Int n)
+
 
 cdef inline void fill(Number[::1] to, Number value) noexcept nogil:
     cdef Py_ssize_t k

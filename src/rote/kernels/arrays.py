@@ -153,3 +153,16 @@ class Pool:
         """The next n numbers."""
         self.taken += n
         return self.numbers[self.taken - n : self.taken]
+
+
+class IntPool:
+    """Whole numbers, made and taken in the same way."""
+
+    def __init__(self, n: Int) -> None:
+        self.numbers = ints(n)
+        self.taken = 0
+
+    def take(self, n: Int) -> OutInts:
+        """The next n numbers."""
+        self.taken += n
+        return self.numbers[self.taken - n : self.taken]

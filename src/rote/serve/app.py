@@ -165,7 +165,7 @@ def create_app(service: Service) -> FastAPI:
             service.refuse(reason(error))
             raise
         space, why = await asyncio.wrap_future(future)
-        labels = {variable.name: variable.labels for variable in space.variables}
+        labels = {variable.name: variable.labels for variable in space.variables[: space.own]}
         said = why.record() | {"sentences": why.sentences(), "labels": labels}
         return JSONResponse(Explained.model_validate(said).model_dump())
 

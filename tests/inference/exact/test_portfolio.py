@@ -20,8 +20,8 @@ from rote.errors import SolverError
 from rote.inference.exact import portfolio as module
 from rote.inference.exact import presolve
 from rote.inference.exact.exact import choice
+from rote.inference.exact.hardness import memory_of
 from rote.inference.exact.portfolio import (
-    memory_of,
     portfolio,
     scores_labels_only,
     within,

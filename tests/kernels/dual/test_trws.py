@@ -14,6 +14,7 @@ from rote.kernels.dual.trws import (
     SmallNetwork,
     close_losses,
     compact,
+    decode,
     improve,
     narrow,
     pass_messages,
@@ -87,6 +88,24 @@ def test_messages_after_a_pass_prove_its_bound(space, seed):
         bound = pass_messages(net, turn % 2 == 0)
         duals = Duals(finite(net.messages), none)
         assert dual_bound(space, Problem(space, scores), duals)[0] == pytest.approx(bound, abs=1e-9)
+
+
+@given(small_spaces, seeds, st.sampled_from([0.0, 1.0]), st.integers(1, 3), st.booleans())
+@settings(max_examples=150)
+def test_all_outputs_lose_the_lead_that_an_output_was_read_with(space, seed, scale, turns, whole):
+    net, _, outputs = prepared(space, seed, scale)
+    if whole:  # with many ties
+        net.entries[:] = np.round(net.entries)
+        outputs = values(net, space.sizes)
+    if not outputs:
+        return
+    for turn in range(2 * turns - 1):
+        bound = pass_messages(net, turn % 2 == 0)
+    lead = decode(net)
+    labels = tuple(np.asarray(net.trial).tolist())
+    for other, worth in outputs.items():
+        if other != labels:
+            assert worth <= bound - lead + 1e-9
 
 
 @given(small_spaces, seeds)

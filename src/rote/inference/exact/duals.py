@@ -58,6 +58,15 @@ class Duals:
         return Duals(readonly(messages), readonly(multipliers))
 
 
+def dual_sizes(space: Space) -> tuple[int, int]:
+    """How many messages and multipliers an input has."""
+    return space.once(_sizes)
+
+
+def _sizes(space: Space) -> tuple[int, int]:
+    return int(space.network.message_ptr[-1]), len(space.rows)
+
+
 def zero_duals(space: Space, m: int) -> Duals:
     """λ = 0, u = 0: the bound that takes every table and variable by itself.
 
@@ -68,8 +77,7 @@ def zero_duals(space: Space, m: int) -> Duals:
     m
         How many inputs there are.
     """
-    messages = np.zeros((m, int(space.network.message_ptr[-1])))
-    return Duals(readonly(messages), readonly(np.zeros((m, len(space.rows)))))
+    return Duals(*(readonly(np.zeros((m, size))) for size in dual_sizes(space)))
 
 
 def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatArray:
@@ -86,7 +94,7 @@ def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatA
     """
     problem = Problem.of(space, scores)
     network, rows = space.network, space.rows
-    shapes = (len(problem), int(network.message_ptr[-1])), (len(problem), len(rows))
+    shapes = tuple((len(problem), size) for size in dual_sizes(space))
     if (duals.messages.shape, duals.multipliers.shape) != shapes:
         raise ScoreError(
             f"duals of this space have the shapes {shapes[0]} and {shapes[1]}; "

@@ -25,6 +25,7 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions
 from rote.settings import LIMIT
+from rote.space.language import Acyclic
 from rote.space.space import Space
 
 # What solves is imported by the functions that need it: a process that starts loads no more.
@@ -61,7 +62,7 @@ class Exact(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
+        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space) and not cut(space):
             from rote.inference.exact.presolve import Presolved, graph_of_rules
 
             presolved = Presolved.of(problem, graph_of_rules(space))
@@ -86,14 +87,17 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        from rote.inference.exact.branch import restarts
+        from rote.inference.exact.hardness import is_hard
 
-        route = route_of(space)
-        return route.messages or (route.searches and restarts(space))
+        if is_hard(space):
+            from rote.inference.exact.branch import restarts
+
+            return route_of(space).searches and restarts(space)
+        return not _is_made_of_rules(space) and route_of(space).messages
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
-        return _is_made_of_rules(space) or not route_of(space).messages
+        return not self.warm_starts(space)
 
     def chain(self, space: Space) -> ChainPlan | None:
         chosen = route_of(space).one_pass
@@ -106,7 +110,13 @@ class Exact(Engine):
             lazy = route.lazy
             if self.time_limit is not None:
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
-            return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
+            found = lazy.answer(problem, NO_CONTEXT)
+            if self.time_limit is None and len(found.unsettled) and cut(problem.space):
+                from rote.inference.solvers.milp import Milp
+
+                rest = Milp().within(problem.rows(found.unsettled), settle=True)
+                return found.with_rows(found.unsettled, rest)
+            return self._rest(problem, context, found)
         if route.dense:
             from rote.inference.exact.shared_tree import solve_together
 
@@ -118,7 +128,7 @@ class Exact(Engine):
 
             messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
-            if not len(left.rows):
+            if left is None:
                 return found
             return found.with_rows(left.rows, self._search(left.problem, left.context))
         return self._from_incumbents(problem, context)
@@ -174,6 +184,11 @@ def _is_made_of_rules(space: Space) -> bool:
     return bool(space.rules) and 2 * len(space.factors) < len(space.variables)
 
 
+def cut(space: Space) -> bool:
+    """Whether rules against cycles are cut off; asked of spaces for which nothing is compiled."""
+    return any(isinstance(named.rule, Acyclic) for named in space.rules)
+
+
 class Route(NamedTuple):
     """What is tried of a space, in this order."""
 
@@ -199,6 +214,11 @@ def _route(space: Space) -> Route:
     from rote.inference.exact.message_passing import MessagePassing
     from rote.inference.exact.shared_tree import is_dense
 
+    if cut(space):
+        from rote.inference.exact.cycle_cuts import cut_rules
+
+        if cut_rules(space):
+            return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))

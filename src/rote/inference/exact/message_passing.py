@@ -14,7 +14,7 @@ import numpy as np
 from rote.errors import ScoreError
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.branch import BranchAndBound
-from rote.inference.exact.duals import Duals
+from rote.inference.exact.duals import Duals, dual_sizes
 from rote.inference.exact.tables import once_per_space
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
@@ -66,14 +66,14 @@ class MessagePassing(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         found, left = self.attempt(problem, context)
-        if not len(left.rows):
+        if left is None:
             return found
         return found.with_rows(left.rows, BranchAndBound().answer(left.problem, left.context))
 
-    def attempt(self, problem: Problem, context: Context) -> tuple[Solutions, Narrowed]:
-        """What message passing settles by itself, and what is left of the others."""
+    def attempt(self, problem: Problem, context: Context) -> tuple[Solutions, Narrowed | None]:
+        """What message passing settles by itself, and what is left of the others, if anything."""
         space, warm = problem.space, context.warm or WarmStart()
-        size = int(space.network.message_ptr[-1])
+        size, rows_of_rules = dual_sizes(space)
         start = NO_MESSAGES if warm.duals is None else warm.duals.messages
         if warm.duals is not None and start.shape != (len(problem), size):
             raise ScoreError(
@@ -91,11 +91,10 @@ class MessagePassing(Engine):
         )
         duals = None
         if context.record:
-            multipliers = np.zeros((len(problem), len(space.rows)))
+            multipliers = np.zeros((len(problem), rows_of_rules))
             duals = Duals(readonly(messages), readonly(multipliers))
-        if settled.all():
-            rest = Narrowed(np.empty(0, np.int64), problem, context)
-            return Solutions.of(problem, labels, FoundBy.MESSAGES, duals=duals), rest
+        if all(settled.tolist()):
+            return Solutions.of(problem, labels, FoundBy.MESSAGES, duals=duals), None
         there = np.asarray((labels >= 0).all(axis=1))
         status = np.select(
             [settled & there, settled, there],

@@ -22,8 +22,9 @@ from time import perf_counter
 import numpy as np
 
 from rote.errors import SolverError
-from rote.inference.engine import Engine, Locked
+from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.hardness import LONG_SEARCH, memory_of
 from rote.inference.exact.neighbourhoods import Climb
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 from rote.inference.exact.tables import once_per_space
@@ -39,7 +40,7 @@ from rote.types import IntArray
 
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the solvers.
-TURNS = (1 << 16, 1 << 20, 1 << 24)
+TURNS = (LONG_SEARCH, 1 << 20, 1 << 24)
 TURNS_OF_RULES = (1 << 8, 1 << 12, *TURNS)  # where only labels have scores
 SHORTEST = 0.1  # seconds: building the program takes about as long
 HANDOVER = 0.1  # seconds that branch and bound may have before the integer program is tried
@@ -48,26 +49,6 @@ SECONDS_PER_ENTRY = 5e-6  # of the tables: what building the program takes
 PATIENCE = 4.0  # times as long as a solver took before
 FIRST_SHARE = 0.05  # of a time limit, for branch and bound before anything else is tried
 BEAM = 2  # partial outputs that are kept in the search for a first output
-
-
-class Memory(Locked):
-    """What finished the hard inputs of a space the last time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.nodes = 0  # of the first turn of branch and bound, at least
-        self.seconds = 0.0  # that a solver took for one of them
-
-    def note(self, nodes: int, seconds: float) -> None:
-        """Branch and bound with so many nodes was enough, or a solver in so many seconds."""
-        with self.lock:
-            self.nodes, self.seconds = nodes, seconds
-
-
-@once_per_space
-def memory_of(_space: Space) -> Memory:
-    """Kept with the space, and shared by its equals."""
-    return Memory()
 
 
 @once_per_space

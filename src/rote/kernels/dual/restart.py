@@ -111,7 +111,7 @@ def consider(graph: Graph, theta: Floats, room: Incumbent, value: float) -> floa
 
 
 def collect(graph: Graph, ascent: Ascent, losses: OutFloats) -> None:
-    """A sweep forwards; what labels lose when their variable has collected from all its tables."""
+    """A sweep forwards; what each label loses when its variable has collected all it can."""
     theta: OutFloats = ascent.theta
     marginals: OutFloats = ascent.marginals
     ptr: Ints = graph.tables.ptr

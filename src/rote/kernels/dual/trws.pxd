@@ -3,6 +3,7 @@ cimport cython
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Flow, FoundBy, Graph, Questions, RowGroups, Tables
 from rote.kernels.dual.ascent cimport Ascent, apply_duals, close_below, load, sweep
+from rote.kernels.inlined cimport largest_size
 from rote.kernels.search.branch cimport Parts, search, search_parts
 from rote.kernels.search.nodes cimport Node
 
@@ -22,6 +23,7 @@ cdef class PairNetwork(Bundle):
     cdef readonly OutFlags opened
     cdef readonly OutInts found, trial, variable, label, number, only
     cdef public double value, bound
+    cdef public bint given
 
 @cython.final
 cdef class SmallNetwork(Bundle):
@@ -50,7 +52,9 @@ cdef class TrwsRoom(Bundle):
 cpdef double pass_messages(PairNetwork net, Bool backward) noexcept nogil
 cpdef double value_of(PairNetwork net, Ints labels) noexcept nogil
 cpdef void improve(PairNetwork net, Int rounds) noexcept nogil
-cdef void consider(PairNetwork net) noexcept nogil
+cdef void take(PairNetwork net) noexcept nogil
+cdef bint is_found(PairNetwork net) noexcept nogil
+cpdef double decode(PairNetwork net) noexcept nogil
 cpdef Int close_losses(PairNetwork net, double room) noexcept nogil
 cpdef Int narrow(PairNetwork net, double tie) noexcept nogil
 cpdef void compact(PairNetwork net, SmallNetwork to, OutInts labels) noexcept nogil

@@ -27,6 +27,7 @@ if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import Flow, FoundBy, Graph, Questions, RowGroups, Tables
     from rote.kernels.dual.ascent import Ascent, apply_duals, close_below, load, sweep
+    from rote.kernels.inlined import largest_size
     from rote.kernels.search.branch import Parts, search, search_parts
     from rote.kernels.search.nodes import Node
 
@@ -44,18 +45,21 @@ class PairNetwork(Bundle):
     def __init__(self, graph: Graph) -> None:
         n, blocks = graph.sizes.shape[0], graph.tables.ptr.shape[0] - 1
         labels, entries = graph.offsets[n], graph.tables.ptr[blocks]
+        sent = graph.flow.message_ptr[2 * blocks]
+        pool, integers = Pool(sent + labels + 3 * graph.widest), IntPool(5 * n + labels)
         self.graph = graph
         self.entries = floats(entries)  # room for theta, where scores are not taken as they are
         self.theta = self.entries  # scores of labels and tables
-        self.messages = floats(graph.flow.message_ptr[2 * blocks])
-        self.losses = floats(labels)
+        self.messages = pool.take(sent)
+        self.losses = pool.take(labels)
         self.opened = flags(labels)
-        self.found, self.trial = ints(n), ints(n)  # the best output in hand, and another one
-        self.variable, self.label = ints(n), ints(labels)  # which ones of the space these are
-        self.number, self.only = ints(n), ints(n)  # room for `compact`
-        self.own, self.guess = floats(graph.widest), floats(graph.widest)
-        self.sent = floats(graph.widest)
+        self.found, self.trial = integers.take(n), integers.take(n)  # the best output, and another
+        self.variable, self.label = integers.take(n), integers.take(labels)  # which ones these are
+        self.number, self.only = integers.take(n), integers.take(n)  # room for `compact`
+        self.own, self.guess = pool.take(graph.widest), pool.take(graph.widest)
+        self.sent = pool.take(graph.widest)
         self.value, self.bound = -inf, inf
+        self.given = False  # whether the incumbent came from elsewhere, and was not changed yet
 
 
 class SmallNetwork(Bundle):
@@ -63,13 +67,21 @@ class SmallNetwork(Bundle):
 
     def __init__(self, graph: Graph) -> None:
         n, blocks = graph.sizes.shape[0], graph.tables.ptr.shape[0] - 1
-        self.sizes, self.offsets, self.place_ptr = ints(n), ints(n + 1), ints(n + 1)
-        self.scope, self.strides, self.places = ints(2 * blocks), ints(2 * blocks), ints(2 * blocks)
-        self.ptr, self.message_ptr = ints(blocks + 1), ints(2 * blocks + 1)
-        self.scope_ptr: OutInts = np.arange(0, 2 * blocks + 1, 2)
-        self.place_table: OutInts = np.repeat(np.arange(blocks), 2)
-        self.zeros: OutInts = np.zeros(n + 1, np.int64)
-        self.share, self.up, self.down = floats(n), flags(2 * blocks), flags(2 * blocks)
+        pool = IntPool(4 * n + 12 * blocks + 6)
+        self.sizes, self.offsets, self.place_ptr = pool.take(n), pool.take(n + 1), pool.take(n + 1)
+        self.scope, self.strides = pool.take(2 * blocks), pool.take(2 * blocks)
+        self.places, self.place_table = pool.take(2 * blocks), pool.take(2 * blocks)
+        self.ptr, self.scope_ptr = pool.take(blocks + 1), pool.take(blocks + 1)
+        self.message_ptr, self.zeros = pool.take(2 * blocks + 1), pool.take(n + 1)
+        for b in range(blocks):
+            self.scope_ptr[b] = 2 * b
+            self.place_table[2 * b] = b
+            self.place_table[2 * b + 1] = b
+        self.scope_ptr[blocks] = 2 * blocks
+        fill(self.zeros, 0)
+        directions = flags(4 * blocks)
+        self.share, self.up = floats(n), directions[: 2 * blocks]
+        self.down = directions[2 * blocks :]
         none, no, nothing = floats(0), ints(0), flags(0)
         one = self.zeros[:1]
         self.net = PairNetwork(graph)
@@ -113,8 +125,7 @@ class SmallNetwork(Bundle):
 def pass_messages(net: PairNetwork, backward: Bool) -> float:
     """One pass; returns the bound that the messages give at its end, -inf if nothing is open.
 
-    Forwards it writes down the losses of all labels, and an output as ``net.trial``: each variable
-    takes what is best given those before it, as the messages of those behind it say.
+    Forwards it writes down the losses of all labels.
     """
     sizes: Ints = net.graph.sizes
     offsets: Ints = net.graph.offsets
@@ -127,7 +138,6 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
     theta: Floats = net.theta
     messages: OutFloats = net.messages
     own: OutFloats = net.own
-    guess: OutFloats = net.guess
     sent: OutFloats = net.sent
     n = sizes.shape[0]
     bound = 0.0
@@ -136,26 +146,11 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
         size, first = sizes[j], offsets[j]
         for a in range(size):
             own[a] = theta[first + a]
-            guess[a] = own[a]
         for p in range(place_ptr[j], place_ptr[j + 1]):
             k = places[p]
             at = message_ptr[k]
             for a in range(size):
                 own[a] += messages[at + a]
-            if backward:
-                continue
-            if up[k]:
-                for a in range(size):
-                    guess[a] += messages[at + a]
-            elif k % 2 == 0:
-                e = ptr[k // 2] + net.trial[scope[k + 1]]
-                for a in range(size):
-                    guess[a] += theta[e]
-                    e += sizes[scope[k + 1]]
-            else:
-                e = ptr[k // 2] + net.trial[scope[k - 1]] * size
-                for a in range(size):
-                    guess[a] += theta[e + a]
         top = own[0]
         for a in range(1, size):
             top = max(top, own[a])
@@ -165,12 +160,8 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
         for a in range(size):
             own[a] -= top
         if not backward:
-            best = 0
             for a in range(size):
                 net.losses[first + a] = -own[a]
-                if guess[a] > guess[best]:
-                    best = a
-            net.trial[j] = best
         share: float = net.graph.flow.share[j]
         for p in range(place_ptr[j], place_ptr[j + 1]):
             k = places[p]
@@ -210,6 +201,50 @@ def pass_messages(net: PairNetwork, backward: Bool) -> float:
             for b in range(width):
                 messages[to + b] -= top
     return bound
+
+
+def decode(net: PairNetwork) -> float:
+    """Read an output from the messages of a backward pass, to ``net.trial``.
+
+    Each variable takes what is best given those before it, as the messages of those behind it say.
+    Returns the least lead of any label over the next best. Another output has a first variable
+    where it differs, and is worth at most the bound less the lead there.
+    """
+    sizes: Ints = net.graph.sizes
+    scope: Ints = net.graph.tables.scope
+    theta: Floats = net.theta
+    messages: Floats = net.messages
+    guess: OutFloats = net.guess
+    least = inf
+    for j in range(sizes.shape[0]):
+        size, first = sizes[j], net.graph.offsets[j]
+        for a in range(size):
+            guess[a] = theta[first + a]
+        for p in range(net.graph.tables.place_ptr[j], net.graph.tables.place_ptr[j + 1]):
+            k = net.graph.tables.places[p]
+            if net.graph.flow.up[k]:
+                at = net.graph.flow.message_ptr[k]
+                for a in range(size):
+                    guess[a] += messages[at + a]
+            elif k % 2 == 0:
+                e = net.graph.tables.ptr[k // 2] + net.trial[scope[k + 1]]
+                for a in range(size):
+                    guess[a] += theta[e]
+                    e += sizes[scope[k + 1]]
+            else:
+                e = net.graph.tables.ptr[k // 2] + net.trial[scope[k - 1]] * size
+                for a in range(size):
+                    guess[a] += theta[e + a]
+        best, top, second = 0, guess[0], -inf
+        for a in range(1, size):
+            if guess[a] > top:
+                best, second, top = a, top, guess[a]
+            elif guess[a] > second:
+                second = guess[a]
+        net.trial[j] = best
+        if top - second < least:
+            least = top - second
+    return least
 
 
 def value_of(net: PairNetwork, labels: Ints) -> float:
@@ -259,18 +294,22 @@ def improve(net: PairNetwork, rounds: Int) -> None:
             break
 
 
-def consider(net: PairNetwork) -> None:
-    """Take ``net.trial`` as the incumbent if it is better, after single changes."""
-    same: Bool = net.value > -inf
-    for j in range(net.graph.sizes.shape[0]):
-        same = same and net.trial[j] == net.found[j]
-    if same:
-        return
-    improve(net, ROUNDS)
+def take(net: PairNetwork) -> None:
+    """Let ``net.trial`` be the incumbent if it is better."""
     value = value_of(net, net.trial)
     if value > net.value:
         net.value = value
         copy_into(net.found, net.trial)
+
+
+def is_found(net: PairNetwork) -> bool:
+    """Whether ``net.trial`` is the incumbent."""
+    if net.value == -inf:
+        return False
+    for j in range(net.graph.sizes.shape[0]):
+        if net.trial[j] != net.found[j]:
+            return False
+    return True
 
 
 def close_losses(net: PairNetwork, room: float) -> int:
@@ -298,9 +337,24 @@ def narrow(net: PairNetwork, tie: float) -> int:
     before = inf
     for turn in range(MAX_SWEEPS):
         net.bound = pass_messages(net, True)
-        if net.bound == -inf or pass_messages(net, False) == -inf:
+        if net.bound == -inf:
             return -1
-        consider(net)
+        lead = decode(net)
+        known: Bool = is_found(net)
+        if not known:
+            take(net)
+        if lead > net.bound - net.value + 4 * tie and is_found(net):
+            return 0
+        if not known:
+            improve(net, ROUNDS)
+            take(net)
+        if net.given:
+            net.given = False
+            copy_into(net.trial, net.found)
+            improve(net, ROUNDS)
+            take(net)
+        if pass_messages(net, False) == -inf:
+            return -1
         gap = net.bound - net.value
         was = left
         left = close_losses(net, gap + 4 * tie)
@@ -508,15 +562,11 @@ def begin(
                     net.entries[e] = -inf
         net.theta = net.entries
     fill(net.opened, True)
-    net.value, net.bound = -inf, inf
+    net.value, net.bound, net.given = -inf, inf, False
     large = MAX_MESSAGE * 1e10 * questions.ties[i]
-    warm: Bool = start.shape[0] > 0
-    for k in range(net.messages.shape[0]):
-        if not warm or not abs(start[i, k]) <= large:
-            warm = False
-            break
-        net.messages[k] = start[i, k]
-    if not warm:
+    if start.shape[0] > 0 and largest_size(start, i) <= large:
+        copy_into(net.messages, start[i])
+    else:
         fill(net.messages, 0.0)
     known: Bool = incumbents.shape[0] > 0
     for j in range(net.graph.sizes.shape[0]):
@@ -525,7 +575,8 @@ def begin(
             break
         net.trial[j] = incumbents[i, j]
     if known:
-        consider(net)
+        take(net)
+        net.given = net.value > -inf
 
 
 def settle(room: TrwsRoom, tie: float, node_limit: Int, labels: OutInts) -> tuple[int, bool]:
@@ -614,31 +665,28 @@ def message_passing(
         expect("messages", "rows", m, messages.shape[0])
         expect("messages", "columns", sent_by_all, messages.shape[1])
     room = TrwsRoom(graph)
-    labels: OutInts2 = np.full((m, n), -1, np.int64)
-    bounds: OutFloats = np.full(m, -inf)
-    settled: OutFlags = np.ones(m, np.bool_)
-    opened: OutFlags2 = np.zeros((m, graph.offsets[n]), np.bool_)
+    outputs, bound = np.full((m, n), -1, np.int64), np.full(m, -inf)
+    done, still_open = np.ones(m, np.bool_), np.zeros((m, graph.offsets[n]), np.bool_)
+    labels: OutInts2 = outputs
+    bounds: OutFloats = bound
+    settled: OutFlags = done
+    opened: OutFlags2 = still_open
     with cython.nogil:
         for i in range(m):
             begin(questions, i, room.whole, plain, start, incumbents)
-            where, done = settle(room, questions.ties[i], node_limit, labels[i])
+            where, proved = settle(room, questions.ties[i], node_limit, labels[i])
             if messages.shape[0] > 0:
                 for k in range(messages.shape[1]):  # those to closed labels are -inf
                     sent = room.whole.messages[k]
                     messages[i, k] = 0.0 if sent == -inf else sent
             if where < 0:
                 continue
-            settled[i] = done
+            settled[i] = proved
             bounds[i] = room.whole.bound
             if where == 0:
-                write(room.whole, graph.offsets, done, labels[i], opened[i])
+                write(room.whole, graph.offsets, proved, labels[i], opened[i])
             elif where == 1:
-                write(room.even.net, graph.offsets, done, labels[i], opened[i])
+                write(room.even.net, graph.offsets, proved, labels[i], opened[i])
             else:
-                write(room.odd.net, graph.offsets, done, labels[i], opened[i])
-    return (
-        np.asarray(labels),
-        np.asarray(bounds),
-        np.asarray(settled).view(np.bool_),
-        np.asarray(opened).view(np.bool_),
-    )
+                write(room.odd.net, graph.offsets, proved, labels[i], opened[i])
+    return outputs, bound, done, still_open

@@ -7,13 +7,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rote.engines import BranchAndBound, Exact, FoundBy, Status, clamp
 from rote.inference.engine import Capability, Engine
-from rote.inference.problem import Context, Problem
+from rote.inference.exact import exact
+from rote.inference.exact.branch import restarts
+from rote.inference.exact.hardness import LONG_SEARCH, memory_of
+from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.amortized.warm_starts import Start, WarmStarts
 from rote.space import SpaceBuilder
+from tests.strategies import Judge, problems
 
 
 @dataclass(frozen=True)
@@ -192,3 +199,118 @@ def test_an_input_without_an_output_is_not_remembered(space):
     asked = Problem(space, drawn(space, 2), closed)
     assert engine.solve(space, asked).status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
     assert not engine.counters.reused
+
+
+def test_scores_that_change_are_kept_once_they_stay(space):
+    engine, (one, other) = Amortized(Started()), drawn(space, 2)
+    named = Context(keys=["x"])
+    reused = []
+    for scores in (one, one, other, other, other, one, one, one):
+        same(engine.solve(space, scores, named), Exact().solve(space, scores))
+        reused.append(engine.counters.reused)
+    assert reused == [0, 1, 1, 1, 2, 2, 2, 3]
+    (cache,) = engine._state.caches._caches.values()
+    assert cache.size == sum(start.size for start in cache.starts.values())
+
+
+# -- spaces that are searched: what took long is remembered -----------------------------------
+
+
+@pytest.fixture
+def searching(monkeypatch):
+    """`Exact` searches every space, all are hard, and to start from an answer pays."""
+    monkeypatch.setattr(exact, "route_of", lambda _: exact.Route(None, False, None, False, False))
+    monkeypatch.setattr(exact, "is_hard", lambda _: True)
+    monkeypatch.setattr(WarmStarts, "pays", True)
+
+
+@given(problems(inputs=3), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-3, 1.0]))
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_search_from_the_last_answer_gives_the_same_to_the_bit(searching, problem, seed, moved):
+    space, problem = problem
+    if not space.variables or not Judge(space).feasible:
+        return
+    rng = np.random.default_rng(seed)
+    engine, alone = Amortized(Exact()), Exact()
+    for step in range(3):
+        order = rng.permutation(3)
+        scores = problem.scores[order] * (1 + step * moved * rng.normal(size=(3, space.parts)))
+        closed = None if problem.closed is None else problem.closed[order]
+        asked = Problem(space, scores, closed if step else None)
+        context = Context(keys=order.tolist()) if seed % 2 else Context()
+        same(engine.solve(space, asked, context), alone.solve(space, asked))
+        if step == 1 and restarts(space) and problem.closed is None:
+            assert engine.counters.warm + engine.counters.reused
+
+
+@given(problems(inputs=3), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_incumbent_does_harm(searching, problem, seed):
+    space, problem = problem
+    if not space.variables or not Judge(space).feasible:
+        return
+    shape = 3, len(space.variables)
+    incumbent = np.random.default_rng(seed).integers(-1, 1 << (1 + seed % 40), size=shape)
+    found = Exact().solve(space, problem, Context(warm=WarmStart(incumbent)))
+    same(found, Exact().solve(space, problem))
+
+
+def test_starts_are_given_while_they_save_time(space):
+    cache = WarmStarts(space)
+    assert cache.pays
+    cache.note([None, None], 2.0)
+    some = Start.of(np.zeros((1, 9), np.int64), b"", None, None, 0.0)
+    cache.note([some, None], 100.0)  # says nothing of either
+    cache.note([some], 0.5)
+    assert cache.pays
+    for _ in range(10):
+        cache.note([some], 1.5)
+    assert not cache.pays
+    engine = Amortized(Started())
+    engine._state.caches._caches[(WarmStarts, space)] = cache
+    assert not engine._state.caches.start_pays(space)
+    for _ in range(2):
+        engine.solve(space, drawn(space), Context(keys=[1, 2, 3]))
+    assert engine.counters.warm + engine.counters.reused == 0
+
+
+def test_answers_to_hard_questions_are_remembered_and_shared(searching, space, tmp_path):
+    store = SqliteStore(tmp_path / "store.sqlite")
+    one, other = (Amortized(Exact(), store) for _ in range(2))
+    scores = drawn(space, 2)
+    for step in range(3):
+        asked, named = scores * (1 + 0.01 * step), Context(keys=[1, 2])
+        same(one.solve(space, asked, named), Exact().solve(space, asked))
+    assert (one.counters.cold, one.counters.warm) == (2, 4)
+    asked = 1.02 * scores
+    same(other.solve(space, asked), Exact().solve(space, asked))
+    assert (other.counters.cold, other.counters.reused) == (0, 2)
+    ((log, _),) = store.info().items()
+    blobs = store.read(log)[0]
+    store.append(log, [b"", blobs[0][:-8], blobs[0][::-1], bytes(len(blobs[0])), b"\x7f" * 999])
+    for step in range(3):
+        asked = drawn(space, 2, step)
+        same(other.solve(space, asked), Exact().solve(space, asked))
+
+
+def test_a_space_is_hard_once_its_search_was_long(monkeypatch):
+    builder = SpaceBuilder()
+    x = [builder.variable(f"x{j}", "abc") for j in range(5)]
+    builder.factor(*x[:3])
+    builder.factor(*x[2:])
+    space = builder.build()
+    monkeypatch.setattr(exact, "route_of", lambda _: exact.Route(None, False, None, False, False))
+    engine = Amortized(Exact())
+    scores = drawn(space, 1)
+
+    def counts(step):
+        asked = scores * (1 + 0.01 * step)
+        same(engine.solve(space, asked, Context(keys=["x"])), Exact().solve(space, asked))
+        return engine.counters.cold, engine.counters.warm
+
+    assert counts(0) == (1, 0)
+    assert counts(1) == (2, 0)
+    memory_of(space).note(LONG_SEARCH, 0.0)
+    assert counts(2) == (3, 0)  # its answer is the first that is remembered
+    assert counts(3) == (3, 1)
+    memory_of(space).note(0, 0.0)

@@ -34,9 +34,9 @@ from rote.inference.wrappers.amortized.certificates import (
 )
 from rote.inference.wrappers.amortized.counters import AmortizedStats, Counters
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache, SolutionCaches
-from rote.inference.wrappers.amortized.warm_starts import LONG
 from rote.inference.wrappers.decomposed import Decomposed
 from rote.settings import Setting, instance_of, number, one_of, optional, whole
+from rote.space.space import Space
 from rote.types import FloatArray, IntArray
 
 FEW = 8  # inputs asked at once of an empty cache
@@ -169,12 +169,10 @@ class Amortized(Wrapper):
         if not space.variables:
             return self._undecided(problem, context)
         if self.epsilon == 0:
-            quick = self.admission == "adaptive" and self.inner.is_quick(space)
-            caches, auto = self._state.caches, self.certificate == "auto"
-            if auto and (caches.has_starts(space) if quick else self.inner.warm_starts(space)):
+            if self._starts(space) and self._state.caches.start_pays(space):
                 return self._warm(problem, context)
-            if quick:
-                return self._untested(problem, context, noted=False, long_ones=auto)
+            if self.admission == "adaptive" and self.inner.is_quick(space):
+                return self._untested(problem, context, noted=False)
         epsilon = self._epsilons(m)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
@@ -207,27 +205,25 @@ class Amortized(Wrapper):
         around = rebuilt(self.inner, Decomposed, lambda own: own.over(self.over(own.inner)))
         return around.answer(problem, context)
 
-    def _untested(
-        self, problem: Problem, context: Context, *, noted: bool = True, long_ones: bool = False
-    ) -> Solutions:
-        """Straight to the inner engine; the time is ``noted`` for the admission policy.
-
-        With ``long_ones``, what takes long is remembered as a start.
-        """
+    def _untested(self, problem: Problem, context: Context, *, noted: bool = True) -> Solutions:
+        """Straight to the inner engine; the time is ``noted`` for the admission policy."""
         start = perf_counter()
         solutions = self.inner.answer(problem, context)
         took, m, state = perf_counter() - start, len(problem), self._state
-        if noted:
-            with state.caches.lock:
+        with state.caches.lock:
+            if noted:
                 state.budget.policy(problem.space).enter_solved(m, took)
-        if long_ones and took > LONG * m and self.inner.warm_starts(problem.space):
-            with state.caches.lock:
+            elif self._starts(problem.space):  # which has just shown
                 cache = state.caches.warm_starts(problem.space)
                 cache.note([None] * m, took)
                 cache.remember(problem, context, solutions)
                 state.caches.trim(cache)
         state.stats.add(queries=m, cold=m, solver_calls=m, bypassed=m, solving_seconds=took)
         return solutions
+
+    def _starts(self, space: Space) -> bool:
+        """Whether the inner engine is given earlier answers to start from."""
+        return self.certificate == "auto" and self.inner.warm_starts(space)
 
     def _undecided(self, problem: Problem, context: Context) -> Solutions:
         """Spaces without variables have one output: this is no call to speak of."""

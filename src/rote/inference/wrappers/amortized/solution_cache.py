@@ -194,10 +194,10 @@ class SolutionCaches:
         """What engines start from."""
         return self._of(WarmStarts, space)
 
-    def has_starts(self, space: Space) -> bool:
-        """Whether something is there to start from that has paid so far."""
+    def start_pays(self, space: Space) -> bool:
+        """Whether to start from what is remembered has paid so far, or was not tried."""
         found: WarmStarts | None = self._caches.get((WarmStarts, space))
-        return found is not None and found.pays and bool(found.starts)
+        return found is None or found.pays
 
     def _of(self, kind: type[E], space: Space) -> E:
         found: E | None = self._caches.get((kind, space))

@@ -4,8 +4,7 @@ A question that has a name (`Context.keys`) has one start, which its next answer
 One without a name starts from the output that is best for its scores, of those that came last, and
 leaves a start of its own.
 
-Where an engine is quick as a rule, only what took it long is remembered, and starts are given as
-long as questions with one take less time than those without.
+Starts without duals are given as long as questions with one take less time than those without.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.inference.exact.duals import Duals
+from rote.inference.exact.duals import Duals, dual_sizes
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.stores.base import Store
@@ -27,26 +26,41 @@ from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
 LATEST = 64  # starts among which that of a question without a name is looked for
-LONG = 0.01  # seconds; remembering what took as long costs nothing to speak of
 NONE = readonly(np.empty(0, dtype=np.int64))
+SOME = 32  # scores
 TINY = float(np.finfo(np.float64).tiny)
 
 
 class Start(NamedTuple):
-    """The answer to a question, as arrays of one row, and duals of the whole network."""
+    """The answer to a question, as arrays of one row, and duals of the whole network.
+
+    All scores are kept of a question that is new, or was asked again as it was; of one whose scores
+    change, as in training, some of them, which tell whether it is asked again as it was.
+    """
 
     labels: IntArray
-    scores: FloatArray
+    some: bytes
+    scores: FloatArray | None
     duals: Duals | None
     gap: float  # how much better another output may be; 0 where none is
+    size: int  # in bytes
 
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        size = self.labels.nbytes + self.scores.nbytes
-        if self.duals is None:
-            return size
-        return size + self.duals.messages.nbytes + self.duals.multipliers.nbytes
+    @classmethod
+    def of(
+        cls,
+        labels: IntArray,
+        some: bytes,
+        scores: FloatArray | None,
+        duals: Duals | None,
+        gap: float,
+    ) -> Start:
+        """A start, measured."""
+        size = labels.nbytes + len(some)
+        if scores is not None:
+            size += scores.nbytes
+        if duals is not None:
+            size += duals.messages.nbytes + duals.multipliers.nbytes
+        return cls(labels, some, scores, duals, gap, size)
 
 
 class WarmStarts(Shared):
@@ -55,24 +69,28 @@ class WarmStarts(Shared):
     prefix = "warm1-"
 
     def __init__(self, space: Space, store: Store | None = None) -> None:
-        super().__init__(space, store, (int(space.network.message_ptr[-1]), len(space.rows)))
+        super().__init__(space, store, dual_sizes(space))
         self.size = 0
         self.starts: dict[Hashable, Start] = {}
         self.cold: float | None = None  # seconds of a question without a start
         self.warm: float | None = None  # and with one
+        self._step = -(-space.parts // SOME)
         self._unnamed = map(_Unnamed, count())
 
     @property
     def pays(self) -> bool:
-        """Whether questions with a start take less time, as far as is known."""
+        """Whether questions with a start take less time, as far as is known.
+
+        Of starts with duals this is not asked: those who take them are known to gain.
+        """
         return self.warm is None or self.cold is None or self.warm < self.cold
 
     def note(self, starts: Sequence[Start | None], seconds: float) -> None:
         """Note how long an engine took for questions with these starts."""
-        each, cold = seconds / len(starts), starts.count(None)
-        if cold == len(starts):
+        each = seconds / len(starts)
+        if all(start is None for start in starts):
             self.cold = each if self.cold is None else self.cold + WEIGHT * (each - self.cold)
-        elif not cold:
+        elif all(start is not None and start.duals is None for start in starts):
             self.warm = each if self.warm is None else self.warm + WEIGHT * (each - self.warm)
 
     def fetch(self) -> None:
@@ -82,7 +100,8 @@ class WarmStarts(Shared):
             duals = Duals(readonly(messages), readonly(multipliers))
             for i, gap in enumerate(gaps.tolist()):
                 own = duals.rows([i]) if messages[i].any() or multipliers[i].any() else None
-                start = Start(readonly(labels[i : i + 1]), scores[i : i + 1], own, gap)
+                whole = scores[i : i + 1]
+                start = Start.of(readonly(labels[i : i + 1]), self._some(whole, 0), whole, own, gap)
                 self._put(next(self._unnamed), start)
 
     def find(self, problem: Problem, context: Context) -> list[Start | None]:
@@ -107,7 +126,9 @@ class WarmStarts(Shared):
         same = [
             (i, start)
             for i, start in enumerate(starts)
-            if start is not None and is_same(problem.scores, i, start.scores)
+            if start is not None
+            and start.scores is not None
+            and is_same(problem.scores, i, start.scores)
         ]
         if not same:
             return NONE, None
@@ -148,7 +169,7 @@ class WarmStarts(Shared):
             return
         keys: Iterable[Hashable] = self._unnamed if context.keys is None else context.keys
         one, new = len(problem) == 1, []
-        status, gap = found.status.tolist(), (found.bound - found.value).tolist()
+        status = found.status.tolist()
         for i, key in zip(range(len(problem)), keys, strict=False):
             if status[i] > Status.FEASIBLE:
                 continue
@@ -157,20 +178,27 @@ class WarmStarts(Shared):
             duals = found.duals
             if duals is not None and not one:
                 duals = duals.rows([i])
-            old = self.starts.get(key)  # its room is made already
-            scores = np.empty((1, self.space.parts)) if old is None else old.scores
-            scores[0] = problem.scores[i]
-            own = 0.0 if status[i] == Status.OPTIMAL else max(gap[i], TINY)
-            self._put(key, Start(labels, scores, duals, own))
-            new.append(key)
+            old, some, scores = self.starts.get(key), self._some(problem.scores, i), None
+            if old is None or old.some == some:
+                scores = problem.scores[i : i + 1].copy()
+            gap = 0.0
+            if status[i] != Status.OPTIMAL:
+                gap = max(float(found.bound[i] - found.value[i]), TINY)
+            start = Start.of(labels, some, scores, duals, gap)
+            self._put(key, start)
+            new.append((i, start))
         if self.log is not None:
-            self.log.append(self._entry(self.starts[key]).encoded() for key in new)
+            self.log.append(self._entry(problem.scores[i], start).encoded() for i, start in new)
 
-    def _entry(self, start: Start) -> Entry:
+    def _some(self, scores: FloatArray, i: int) -> bytes:
+        return scores[i, :: self._step].tobytes()
+
+    def _entry(self, scores: FloatArray, start: Start) -> Entry:
         """What a store keeps; duals are zero where there are none."""
         duals = start.duals or Duals(*(np.zeros((1, size)) for size in self.dual_sizes))
-        arrays = start.labels, start.scores, duals.messages, duals.multipliers
-        return Entry(*(array[0] for array in arrays), -np.inf, start.gap)
+        return Entry(
+            start.labels[0], scores, duals.messages[0], duals.multipliers[0], -np.inf, start.gap
+        )
 
     def _put(self, key: Hashable, start: Start) -> None:
         old = self.starts.pop(key, None)
