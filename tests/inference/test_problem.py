@@ -161,6 +161,9 @@ def test_what_minus_infinity_forbids_stays_forbidden_in_part_of_a_batch(space):
     assert answers.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
     assert answers.labels.tolist() == [[0, 0], [-1, -1]]
     assert Problem(space, scores).ties.tolist() == [TIE, TIE]  # as without forbidden tuples
+    close = np.zeros((1, 11))
+    close[0, 1], close[0, 6:8], close[0, 8] = 3e-9, -1e3, -np.inf  # b; a with b or c; b with a
+    assert Exact().solve(space, close).labels.tolist() == [[1, 1]]  # no penalty blurs 3e-9
     with pytest.raises(ScoreError, match="forbid it by a rule"):
         Problem(space, scores, loss_term=F1Loss().term(np.zeros((2, 2), np.int64)))
 
