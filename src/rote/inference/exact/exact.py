@@ -89,9 +89,10 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        if is_hard(space):
-            return route_of(space).searches and restarts(space)
-        return not _is_made_of_rules(space) and route_of(space).messages
+        if _is_made_of_rules(space) and not is_hard(space):
+            return False
+        route = route_of(space)
+        return route.messages or (route.searches and is_hard(space) and restarts(space))
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
