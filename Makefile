@@ -8,6 +8,8 @@
 #   make bounds  the kernels' tests with every index checked, in a copy that is built for it
 #   make sanitize   the same under GCC's address sanitizer
 #   make check   style, types, import order and documentation
+#   make integrations   the adapters and their examples against the real packages
+#   make network   an example with a real network, on conll04 in ROTE_DATA
 #   make bench   rote beside other solvers, as ratios
 #   make docs    the documentation, as pages in site/, and what whole runs found, site/results.html
 #   make coverage   what the tests of kernels do not reach
@@ -47,7 +49,7 @@ endef
 compiled := $(BIN)/python -W ignore -c "$(WHETHER_COMPILED)"
 compile := @$(compiled) 2>/dev/null || $(BIN)/python setup.py --quiet build_ext --inplace
 
-.PHONY: run test build bounds sanitize coverage check bench docs clean
+.PHONY: run test build bounds sanitize coverage check integrations network bench docs clean
 .NOTPARALLEL:
 
 run: $(VENV)/.installed
@@ -96,6 +98,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.one_off
+	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.exact_inference
 	$(BIN)/python -m benchmarks.features
 	$(BIN)/python -m benchmarks.training_speed
@@ -105,6 +108,19 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.greedy
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.serving
+
+# Each example prints what an item costs beside its bar. Nothing is fetched while they run.
+integrations network: export HF_HUB_OFFLINE := 1
+integrations: $(VENV)/.installed-integrations
+	$(compile)
+	$(BIN)/python -m pytest tests/integrations tests/test_gliner2.py
+	@for example in examples/integrations/*.py; do \
+		echo; echo "$$example"; $(BIN)/python $$example || exit 1; \
+	done
+
+network: $(VENV)/.installed-network
+	$(compile)
+	$(BIN)/python examples/network/conll04.py
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
@@ -122,6 +138,14 @@ $(VENV)/.installed: pyproject.toml setup.py
 
 $(VENV)/.installed-dev: EXTRAS := dev
 $(VENV)/.installed-dev: pyproject.toml setup.py
+	$(install)
+
+$(VENV)/.installed-integrations: EXTRAS := integrations
+$(VENV)/.installed-integrations: pyproject.toml setup.py
+	$(install)
+
+$(VENV)/.installed-network: EXTRAS := network
+$(VENV)/.installed-network: pyproject.toml setup.py
 	$(install)
 
 $(VENV)/.installed-bench: EXTRAS := bench,build,report,serve

@@ -7,7 +7,9 @@ relations of conll04. Scores are synthetic in the first two.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ TYPES = ("person", "organization", "place", "product")
 LONGEST = 3  # words of a span
 LATTICES = {"sparse": -5.0, "dense": -3.0}  # mean logits
 WORDS = 24
+TRAINED = 300  # sentences of conll04
 
 # Relation, head and tail types, and what `JointSchema.relation` takes further.
 PLAIN = (
@@ -99,3 +102,68 @@ def built(mean: float, seed: int) -> Any:
     ]
     logits = draw.normal(mean, 2.0, (len(TYPES), WORDS, LONGEST))
     return CandidateBuilder().build(logits, TYPES, hypotheses, constraints=compiled.constraints)
+
+
+@cache
+def learned() -> tuple[Any, ...]:
+    """Problems of conll04: what a perceptron trained on its first part says of its test sentences.
+
+    Entities' spans are given, and every span is a candidate for every type but Other.
+    """
+    from gliner2.joint_ie.candidates import EdgeCandidate, JointProblem, NodeCandidate
+    from gliner2.joint_ie.compiler import compile_schema
+    from gliner2.joint_ie.schema import JointSchema
+
+    from papers.data.conll04 import load_conll04
+    from rote import IndependentPerceptron, train
+    from rote.tasks import EntityRelation, EntityRelationOutput
+
+    task, corpus = EntityRelation(), load_conll04()
+    seen = [x for x in corpus.split("train") if task.is_feasible(x)][:TRAINED]
+    learner = IndependentPerceptron(iterations=5)
+    model = train(task, seen, [EntityRelationOutput.of(x) for x in seen], learner=learner)
+    said = JointSchema().entities(task.entity_labels[:-1])
+    for name, (head, tail) in task.arguments.items():
+        said.relation(name, head, tail)
+    constraints, problems = compile_schema(said).constraints, []
+    for sentence in corpus.split("test"):
+        n = len(sentence.entities)
+        prepared = model.prepare([sentence])
+        scores = prepared.problem(model.weights, prepared.groups[0]).scores[0]
+        kinds, relations = len(task.entity_labels), len(task.relation_labels)
+        of_entity = scores[: n * kinds].reshape(n, kinds)
+        of_pair = scores[n * kinds :][: n * (n - 1) * relations].reshape(-1, relations)
+        nodes = [
+            NodeCandidate(
+                kind,
+                span.start,
+                span.stop,
+                of_entity[i, k] - of_entity[i, -1],
+                candidate_id=(i, kind),
+            )
+            for i, span in enumerate(sentence.entities)
+            for k, kind in enumerate(task.entity_labels[:-1])
+        ]
+        edges = [
+            EdgeCandidate(
+                name,
+                (i, head),
+                (j, tail),
+                of_pair[p, k] - of_pair[p, 0],
+                slot=len(task.arguments) * p + k,
+            )
+            for p, (i, j) in enumerate(permutations(range(n), 2))
+            for k, (name, (head, tail)) in enumerate(task.arguments.items(), start=1)
+        ]
+        problems.append(JointProblem(tuple(nodes), tuple(edges), constraints))
+    return tuple(problems)
+
+
+def cases() -> Mapping[str, Callable[[int], Any]]:
+    """What makes the problem of each number, by case."""
+    made: dict[str, Callable[[int], Any]] = {
+        f"{size} candidates{', linked' if linked else ''}": partial(drawn, size, linked)
+        for linked, size in product((False, True), SIZES)
+    }
+    made |= {f"built, {name}": partial(built, mean) for name, mean in LATTICES.items()}
+    return made | {"conll04": lambda k: learned()[k % len(learned())]}

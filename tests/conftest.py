@@ -1,7 +1,5 @@
 """What every test shares: a deterministic Hypothesis profile, no run of typed usage, files."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -15,7 +13,7 @@ collect_ignore = ["typing"]  # only type-checked, by `make check`
 settings.register_profile(
     "rote",
     derandomize=True,
-    max_examples=60,
+    max_examples=40,
     deadline=None,  # the first call of a kernel compiles it
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -1,7 +1,5 @@
 """Small tasks and examples that tests of models and learners share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -5,19 +5,19 @@ and adds scores up part by part. It shares no code with the library but the clas
 rules are made of, so an error would have to be made twice to go unnoticed.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
 from hypothesis import strategies as st
 
-from rote.inference.problem import Problem
+from rote.inference.problem import TIE, Problem
+from rote.kernels.constants import WIDE
 from rote.space import (
     Space,
     SpaceBuilder,
@@ -101,6 +101,43 @@ def known_value(space: Space, scores, labels) -> float:
     return total
 
 
+def parts_of(space: Space, labels) -> list[int]:
+    """The parts of an output, one per variable and one per factor."""
+    sizes, first, parts = [len(v.labels) for v in space.variables], 0, []
+    for size, label in zip(sizes, labels, strict=True):
+        parts.append(first + label)
+        first += size
+    for factor in space.factors:
+        code = 0
+        for j in factor.variables:
+            code = code * sizes[j] + labels[j]
+        parts.append(first + code)
+        first += math.prod(sizes[j] for j in factor.variables)
+    return parts
+
+
+def losses_of(space: Space, scores, allowed=None) -> list[Fraction | None]:
+    """What each part lacks of the best of its variable or factor, exactly; None if closed."""
+    exact = [Fraction(float(score)) for score in scores]
+    for part, is_open in enumerate([] if allowed is None else allowed):
+        exact[part] = exact[part] if is_open else None
+    found, first = [], 0
+    sizes = [len(v.labels) for v in space.variables]
+    tuples = [math.prod(sizes[j] for j in factor.variables) for factor in space.factors]
+    for size in sizes + tuples:
+        own = exact[first : first + size]
+        top = max((score for score in own if score is not None), default=None)
+        found += [None if score is None else top - score for score in own]
+        first += size
+    return found
+
+
+def tie_of(losses, lost: Fraction) -> Fraction:
+    """A tie, given all losses, and what the best output loses."""
+    counted = [loss for loss in losses if loss is not None and loss <= WIDE * lost]
+    return Fraction(TIE) * max(counted, default=0)
+
+
 class Best(NamedTuple):
     labels: tuple[int, ...]
     value: float
@@ -151,9 +188,17 @@ class Judge:
         valued = self.valued(scores, allowed)
         if not valued:
             return None
-        tie = 1e-10 * max([1.0, *(abs(float(score)) for score in scores)])
+        # All others are too far from the best for a tie, whatever is lost in adding up.
+        room = 1e-6 * math.fsum(abs(float(score)) for score in scores)
         top = max(one.value for one in valued)
-        return next(one for one in valued if one.value >= top - tie)
+        losses = losses_of(self.space, scores, allowed)
+        near = [
+            (one, sum(losses[part] for part in parts_of(self.space, one.labels)))
+            for one in valued
+            if one.value >= top - room
+        ]
+        least = min(lost for _, lost in near)
+        return next(one for one, lost in near if lost <= least + tie_of(losses, least))
 
     def ranked(self, scores, allowed=None) -> list[Best]:
         """All outputs, best first, equals in lexicographic order."""
@@ -289,7 +334,9 @@ def _join(builder: SpaceBuilder, scopes) -> None:
 
 def said_twice(draw, builder: SpaceBuilder, other: SpaceBuilder | None, variables) -> None:
     """Implications and counts in bulk to the one builder, one by one to the other."""
-    labels = [variable[label] for variable in variables for label in variable.labels]
+    # toulbar2 dies of a rule between two variables where one of them has a single label.
+    some = [variable for variable in variables if len(variable.labels) > 1] or variables
+    labels = [variable[label] for variable in some for label in variable.labels]
     pairs = [[_pick(draw, labels), _pick(draw, labels)] for _ in range(draw(st.integers(0, 3)))]
     builder.require_implications(*([pair[k] for pair in pairs] for k in (0, 1)), name="implied")
     groups = [_some(draw, labels, 4) for _ in range(draw(st.integers(0, 2)))]

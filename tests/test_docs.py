@@ -5,8 +5,6 @@ is documented: that the list is complete is checked here, and that every link le
 the strict build.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

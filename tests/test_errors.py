@@ -1,7 +1,5 @@
 """The tree of exceptions: one root, Python's own kinds beside it, sentences in the messages."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 

@@ -3,8 +3,6 @@
 Where kernels run as plain Python, these are the small ones.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rules of the house that no other tool checks."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

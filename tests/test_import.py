@@ -1,7 +1,5 @@
 """Importing rote is cheap: nothing heavy is loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -82,10 +80,14 @@ def test_a_name_loads_what_it_needs_and_no_more():
     program = """
 import json, sys
 from rote import Exact, SpaceBuilder
-print(json.dumps(sorted({name.split(".")[1] for name in sys.modules if name.startswith("rote.")})))
+print(json.dumps(sorted(name[5:] for name in sys.modules if name.startswith("rote."))))
 """
+    loaded = in_fresh_interpreter(program)
     rooms = ["errors", "inference", "kernels", "settings", "space", "types"]
-    assert in_fresh_interpreter(program) == rooms
+    assert sorted({name.split(".")[0] for name in loaded}) == rooms
+    engines = {"engine", "exact", "exact.exact", "problem", "solutions"}
+    assert {name[10:] for name in loaded if name.startswith("inference.")} == engines
+    assert not any(name.startswith(("kernels.dual", "kernels.search")) for name in loaded)
 
 
 @pytest.mark.parametrize("command", ["--help", "train --help", "--version"])

@@ -1,7 +1,5 @@
 """What `make` gives to pip: one whole requirement, with extras that there are."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The public names are a list kept by hand; these tests keep the list honest."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import tomllib

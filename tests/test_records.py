@@ -4,8 +4,6 @@ A record is of today's experiment: of the plan that the code has now, on the rea
 found by their headings, and compared cell by cell; a cell that is not of a record is left alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays: `frozen` ones are read-only and nobody else's, and things lie end to end without gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

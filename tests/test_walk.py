@@ -6,8 +6,6 @@ a class or an iterator that its own caller gave to it, which is of the caller's 
 the left.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from typing import Any

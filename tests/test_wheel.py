@@ -4,8 +4,6 @@ Everything is built here as where there is no C compiler, which is quick; `pytho
 builds and tries the whole.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

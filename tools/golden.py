@@ -95,7 +95,7 @@ from rote import (
     train,
 )
 from rote.datasets import english_sentences
-from rote.inference import zero_duals
+from rote.engines import zero_duals
 from rote.inference.approximate.initial import UnaryClassifier
 from rote.inference.problem import WarmStart
 from rote.inference.stores import MemoryStore

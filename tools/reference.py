@@ -28,6 +28,7 @@ PROMISED = (
     "rote.types",
     "rote.sklearn",
     "rote.torch",
+    "rote.adapters.gliner2",
     "rote.adapters.huggingface",
     "rote.adapters.llm",
     "rote.adapters.spacy",

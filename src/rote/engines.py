@@ -27,6 +27,9 @@ from rote.inference.exact.kbest import k_best as k_best
 from rote.inference.exact.max_marginals import max_marginals as max_marginals
 from rote.inference.exact.message_passing import MessagePassing as MessagePassing
 from rote.inference.exact.tree import Tree as Tree
+from rote.inference.explain import Explanation as Explanation
+from rote.inference.explain import Relaxation as Relaxation
+from rote.inference.explain import explain as explain
 from rote.inference.infeasibility import find_conflict as find_conflict
 from rote.inference.many import solve_many as solve_many
 from rote.inference.problem import Context as Context
@@ -34,6 +37,9 @@ from rote.inference.problem import FeatureRows as FeatureRows
 from rote.inference.problem import Problem as Problem
 from rote.inference.problem import WarmStart as WarmStart
 from rote.inference.problem import clamp as clamp
+from rote.inference.rule_report import RuleEffect as RuleEffect
+from rote.inference.rule_report import RuleReport as RuleReport
+from rote.inference.rule_report import rule_report as rule_report
 from rote.inference.solutions import FoundBy as FoundBy
 from rote.inference.solutions import Solutions as Solutions
 from rote.inference.solutions import Status as Status

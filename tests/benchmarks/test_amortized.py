@@ -1,7 +1,5 @@
 """The table of the amortized engine, on questions that take no time."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

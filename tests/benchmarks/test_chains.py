@@ -1,7 +1,5 @@
 """Chains beside torch-struct: the same scores for both, and the same optima."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

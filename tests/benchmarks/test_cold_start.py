@@ -1,7 +1,5 @@
 """What a fresh installation is measured by: processes, sizes, and the bars over them."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import time

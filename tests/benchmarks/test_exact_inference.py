@@ -1,7 +1,5 @@
 """The benchmark on a tiny case: equal optima, the promised JSON, and bars that can be missed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from importlib.util import find_spec

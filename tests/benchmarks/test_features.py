@@ -1,7 +1,5 @@
 """The benchmark of tagging features, on few sentences."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The benchmark of greedy search: its bars, and that it runs without data."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

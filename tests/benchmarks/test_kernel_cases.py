@@ -1,7 +1,5 @@
 """Cases for the kernels of every subfolder, which both versions can run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

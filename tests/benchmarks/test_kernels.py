@@ -1,7 +1,5 @@
 """Two versions in turn: what is compared, and the bars over all cases."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

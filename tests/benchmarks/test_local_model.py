@@ -1,7 +1,5 @@
 """The local model learns, and its scores are log-probabilities in the order of the space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

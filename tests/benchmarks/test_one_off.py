@@ -1,7 +1,5 @@
 """Spaces that are used once: two versions in turn on other problems each time, and the bars."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Problems of joint extraction: as many variables as asked for, and rules that hold as they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every peer finds what exhaustive search finds, through the same seam."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

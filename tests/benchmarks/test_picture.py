@@ -1,7 +1,5 @@
 """The README's picture says what a record says, and the README has its words in text."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Cases have the problems they promise, the same ones every time."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

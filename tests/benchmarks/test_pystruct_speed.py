@@ -1,7 +1,5 @@
 """The table beside pystruct, with words of two letters and a peer that is played."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

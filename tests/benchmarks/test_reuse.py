@@ -1,7 +1,5 @@
 """What is counted, compared and asked for of engines then, now and with a memory."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Seconds per query along a stream: what is asked, how it is smoothed, and what is drawn."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The process that answers a stream: spaces from their descriptions, and what an answer says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

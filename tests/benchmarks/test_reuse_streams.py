@@ -1,7 +1,5 @@
 """Streams: one problem that moves, batches of one, and a training written down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.reuse_streams import Asked, grids, one_by_one, one_home, svm

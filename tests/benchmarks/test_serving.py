@@ -1,7 +1,5 @@
 """The table of a service, on answers that take no time."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

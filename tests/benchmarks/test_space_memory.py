@@ -1,7 +1,5 @@
 """The benchmark of what a tagger holds: it says of each bar whether it is met."""
 
-from __future__ import annotations
-
 from benchmarks import space_memory
 
 

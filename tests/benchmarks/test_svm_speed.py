@@ -1,7 +1,5 @@
 """The table of the structural SVM, on tweets that take no time."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Rows as a table for people and as JSON for programs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib import import_module
@@ -89,7 +87,7 @@ def test_every_benchmark_knows_its_options_and_refuses_no_turn_at_all(name, caps
     with pytest.raises(SystemExit):
         main(["--repeats", "0"])
     assert "at least 1, got 0" in capsys.readouterr().err or name in ("exact_inference", "reuse")
-    assert len(MODULES) == 15
+    assert len(MODULES) == 16
 
 
 def test_kernels_that_are_not_compiled_end_a_benchmark_before_it_begins(monkeypatch):

@@ -1,7 +1,5 @@
 """Every tagger learns what can be learned from a few sequences, and says how long it took."""
 
-from __future__ import annotations
-
 import math
 from importlib.util import find_spec
 

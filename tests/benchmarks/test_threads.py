@@ -1,7 +1,5 @@
 """What threads are measured by: answers to the bit, wall-clock and processor time."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

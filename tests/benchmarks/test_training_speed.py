@@ -1,7 +1,5 @@
 """The table of training speed, on sentences that take no time."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What tests of commands share: a small problem."""
 
-from __future__ import annotations
-
 import pytest
 
 # Two variables with two labels each; (1, 0) is the most probable: 0.6 · 0.5 · 2 = 0.6.

@@ -1,7 +1,5 @@
 """What a mistake looks like."""
 
-from __future__ import annotations
-
 
 def is_one_line(text: str) -> bool:
     return text.endswith("\n") and text.count("\n") == 1 and "Traceback" not in text

@@ -1,7 +1,5 @@
 """Commands that other packages bring, and what is said where one is missing or broken."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

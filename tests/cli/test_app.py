@@ -1,7 +1,5 @@
 """The command `rote` itself."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rote cache`."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

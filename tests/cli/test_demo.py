@@ -1,7 +1,5 @@
 """The demo tells its story: what the rules forbid, what they change, and that it is proved."""
 
-from __future__ import annotations
-
 import io
 from itertools import product
 
@@ -10,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rote.cli.demo import SCORES, demo, render
-from rote.inference import Status
+from rote.engines import Status
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Engines and learners by name."""
 
-from __future__ import annotations
-
 import pytest
 
 import rote

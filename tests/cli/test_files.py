@@ -1,7 +1,5 @@
 """From a file to a saved model, and from there to a file of outputs and to scores."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,6 +1,4 @@
-"""`rote train`, `rote predict` and `rote evaluate`."""
-
-from __future__ import annotations
+"""`rote train`, `rote predict`, `rote evaluate` and `rote explain`."""
 
 import json
 import re
@@ -48,6 +46,57 @@ def test_train_tells_what_was_learned_and_predict_and_evaluate_use_it(run, chunk
     assert ["NP", "1.0000", "1.0000", "1.0000", "2", "2"] in words
     record = json.loads(run("evaluate", model, file, "--json")[1])
     assert record["scores"] == {"token accuracy": 1.0, "exact match": 1.0, "chunk F1": 1.0}
+
+
+def test_explain_says_which_rules_forbid_a_label(run, chunker):
+    model, file, _ = chunker
+    code, printed, wrong = run("explain", model, file, "--input", 1, "--want", "0=I-NP")
+    assert (code, wrong) == (0, "")
+    assert "no output with 0 = I-NP obeys the rules" in printed
+    assert "forbidden by: no I-NP at the start" in printed
+    assert "possible without: no I-NP at the start (worth" in printed
+    both = ("--want", "0=O", "--want", "1=I-NP", "--json")
+    record = json.loads(run("explain", model, file, *both)[1])
+    assert record["wanted"] == {"0": "O", "1": "I-NP"}
+    assert record["answer"] == {"0": "B-NP", "1": "I-NP", "2": "O"}
+    assert record["conflicts"] == [["I-NP at 1 goes on"]]
+    assert "no rule is to blame, whichever are left out" in run("explain", model, file)[1]
+
+
+def test_explain_says_what_each_rule_changes_over_a_file(run, chunker, tmp_path):
+    model, file, _ = chunker
+    code, printed, wrong = run("explain", model, file, "--rules", "--gold")
+    assert (code, wrong) == (0, "")
+    assert "rules changed 0 of 2 answers" in printed
+    assert "accuracy 1.0000 with all rules, 1.0000 without any" in printed
+    assert "never binds: I-NP at # goes on" in printed
+    record = json.loads(run("explain", model, file, "--rules", "--by-name", "--json")[1])
+    assert "I-NP at 2 goes on" in record["never"]
+    assert record["accuracy"] is None
+    other = tmp_path / "other.txt"
+    other.write_text(TOKENS.replace("VB O", "VB B-VP"), encoding="utf-8")
+    code, _, wrong = run("explain", model, other, "--rules", "--gold")
+    assert (code, "other.txt, line 3: 'B-VP' is not a label" in wrong) == (2, True)
+    left = run("explain", model, other, "--rules", "--gold", "--allow-unknown", "--json")[1]
+    assert json.loads(left)["inputs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--want", "0"], "--want is VARIABLE=LABEL, got '0'"),
+        (["--want", "9=O"], "no variable is called '9'"),
+        (["--input", 2], "there are 2 inputs, counted from 0; got number 2"),
+        (["--gold"], "--gold and --by-name belong to --rules"),
+        (["--rules", "--want", "0=O"], "--want is about one input"),
+        (["--rules", "--limit", 0], "limit is a whole number of at least 1"),
+        (["--engine", "greedy", "--want", "0=O"], "rests on answers that are proved"),
+    ],
+)
+def test_what_explain_cannot_do_is_refused(run, chunker, options, said):
+    model, file, _ = chunker
+    code, _, wrong = run("explain", model, file, *options)
+    assert (code, said in wrong) == (2, True), wrong
 
 
 @pytest.mark.parametrize("learner", ["svm", "perceptron"])

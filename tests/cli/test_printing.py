@@ -1,7 +1,5 @@
 """What several commands print."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """`rote demo` and `rote solve`."""
 
-from __future__ import annotations
-
 import json
 import math
 import signal

@@ -1,7 +1,5 @@
 """`rote serve`."""
 
-from __future__ import annotations
-
 import socket
 import sys
 

@@ -27,8 +27,7 @@ from hypothesis import strategies as st
 
 import rote
 import rote.inference
-from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Chain,
     Elimination,
@@ -44,6 +43,7 @@ from rote.inference import (
     Tree,
     clamp,
 )
+from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, LearnedRestarts
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals

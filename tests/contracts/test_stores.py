@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rote.engines import stores
 from rote.errors import SettingError
-from rote.inference import stores
 from rote.inference.stores import MAX_BYTES, MemoryStore, RedisStore, SqliteStore
 from tests.inference.stores.server import running_redis
 

@@ -1,7 +1,5 @@
 """Made-up sentences: well formed, varied, ambiguous, and such that rules improve decisions."""
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from collections import Counter, defaultdict

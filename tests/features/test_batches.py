@@ -1,7 +1,5 @@
 """Lines of names: what they are made of, and the columns that they come to."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,7 +1,5 @@
 """Columns of names, whether listed, hashed or counted, and what is read back from JSON."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Feature templates against a slow reading of them, token by token, and on mistakes."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections import Counter

@@ -1,11 +1,9 @@
 """Names by the texts they are made of: the same as putting them together and looking them up."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.features import FeatureIndex, Lines, Names, Span
@@ -119,7 +117,6 @@ def test_threads_that_share_a_lexicon_get_the_same(monkeypatch):
     assert right[2:5] == [-1] * 3
 
 
-@settings(max_examples=30)
 @given(st.sets(NAME.map(lambda name: put_together(*name)), max_size=12))
 def test_a_listing_has_the_columns_of_names_alone_and_behind_marks(listed):
     index = FeatureIndex(sorted(listed))

@@ -1,7 +1,5 @@
 """Feature vectors as arrays, against dictionaries."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

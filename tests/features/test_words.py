@@ -1,7 +1,5 @@
 """What words look like, on words chosen by hand and on any text."""
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import groupby
 

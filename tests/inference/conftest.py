@@ -1,7 +1,5 @@
 """What the tests of inference share: a small space."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.space import SpaceBuilder

@@ -1,7 +1,5 @@
 """Spaces that tests of inference share, and a plain local search for large ones."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

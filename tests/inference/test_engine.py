@@ -3,8 +3,6 @@
 What every engine and wrapper promises is in `tests.contracts.test_engines`.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import importlib

@@ -1,14 +1,12 @@
 """Which rules conflict: a minimal set, found in reasonable time, with its names in the error."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from rote.engines import Exact, find_conflict
 from rote.errors import InfeasibleSpace
-from rote.inference import Exact, find_conflict
 from rote.inference.infeasibility import is_feasible
 from rote.space import Space, SpaceBuilder, all_different, at_least, at_most
 from rote.tasks.entity_relation import ARGUMENTS, ENTITY_LABELS, RELATION_LABELS, pairs
@@ -16,13 +14,11 @@ from tests.strategies import Judge, rules_as_rows, spaces
 
 
 @given(spaces(max_rules=6, depth=1))
-@settings(max_examples=75)
 def test_a_conflict_is_empty_or_minimal(space):
     check_conflict(space)
 
 
 @given(spaces(max_rules=5, depth=2))
-@settings(max_examples=60)
 def test_a_conflict_is_empty_or_minimal_when_rules_stay_rows(space):
     with rules_as_rows():
         check_conflict(space)

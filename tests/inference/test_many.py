@@ -21,8 +21,8 @@ from rote import (
     solve_many,
     template,
 )
+from rote.engines import many
 from rote.errors import RoteError
-from rote.inference import many
 from tests.strategies import Judge, problems
 
 

@@ -1,7 +1,5 @@
 """What is maximised: checks, rows, clamping, ties."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

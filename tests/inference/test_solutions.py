@@ -1,7 +1,5 @@
 """From labels to `Solutions`, and what they say of themselves."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

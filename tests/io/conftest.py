@@ -1,7 +1,5 @@
 """What the tests of readers share: an independent solver, and brute force over a network."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

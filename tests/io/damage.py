@@ -1,7 +1,5 @@
 """Files with one thing wrong, and what readers must say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

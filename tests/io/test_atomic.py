@@ -1,7 +1,5 @@
 """A file is written whole or left as it was; links, pipes and folders stay what they are."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """The reader of column files with entities and relations, on a small sample and on damage."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.errors import DataError

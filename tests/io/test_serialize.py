@@ -1,7 +1,5 @@
 """Tasks as JSON and back: whole, or refused with a sentence; nothing in a file is run."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

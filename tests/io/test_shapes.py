@@ -1,7 +1,5 @@
 """JSON of another shape is refused, and what does not fit is named by where it stands."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.errors import DataError

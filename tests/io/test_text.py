@@ -1,7 +1,5 @@
 """Words know their line, and compressed files are read as plain ones."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random searches for beam kernels, and the same search over dictionaries from the definition."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of

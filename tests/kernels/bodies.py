@@ -3,8 +3,6 @@
 Kernels are run as they are imported: compiled, or with ``ROTE_PLAIN_KERNELS=1`` as plain Python.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

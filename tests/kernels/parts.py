@@ -1,7 +1,5 @@
 """Random feature vectors and slots for kernels, and what they mean in plain words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rote.kernels.bundles import Slots, VariableSets, Vectors

@@ -1,7 +1,5 @@
 """The sources of kernels, to be read by tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import rote.kernels

@@ -1,7 +1,5 @@
 """Candidates of a small structural SVM, and what they mean as dense directions."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

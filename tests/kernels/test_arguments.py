@@ -1,7 +1,5 @@
 """No kernel takes more than a few arguments: what travels together is a bundle."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """What kernels are written with: room, and filling it; compiled functions are seen at work only."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

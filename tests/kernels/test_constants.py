@@ -1,7 +1,5 @@
 """The numbers that Cython is given are those of Python."""
 
-from __future__ import annotations
-
 import ast
 import re
 

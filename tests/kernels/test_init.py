@@ -1,7 +1,5 @@
 """Whether kernels are compiled, and from which sources."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The bodies that Cython takes in are those of Python."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -5,8 +5,6 @@ a bundle. Shapes are checked of what comes with a batch; plans, which the librar
 space once, are not looked through at every call.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

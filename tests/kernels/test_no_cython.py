@@ -1,7 +1,5 @@
 """What stands for the package cython where it is not installed."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

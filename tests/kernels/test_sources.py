@@ -4,8 +4,6 @@ Compiled kernels read before an array where an index is negative, and take ``int
 Python's own: `rote.kernels.arrays` has names for those of C.
 """
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,12 +1,10 @@
 """Independent examples over small spaces: labelled by weights, with all there is to compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from rote.inference import Exact, Exhaustive
+from rote.engines import Exact, Exhaustive
 from rote.inference.wrappers.decomposed import Decomposed
 from rote.learning.loss_augmented import most_violated_outputs
 from rote.model import Model, prepare

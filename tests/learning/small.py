@@ -1,12 +1,10 @@
 """Small problems for learners, dense feature vectors, and objectives by enumeration."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.tasks.tagging import Tagging

@@ -1,7 +1,5 @@
 """What all learners share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """States on disk: back bit for bit, enough to go on from, or refused with a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """Cross-validation: the same scores and weights under every policy, and ever fewer calls."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

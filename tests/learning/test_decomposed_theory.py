@@ -4,8 +4,6 @@ A theorem's conditions are also dropped one by one, and then an example shows th
 Of every "no" of `is_exact`, engines confirm the counterexample.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np
@@ -14,7 +12,7 @@ from scipy.optimize import linprog
 from sklearn.svm import LinearSVC
 
 from papers.samdani2012.exactness import is_exact
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.wrappers.decomposed import (
     CustomSets,
     Decomposed,

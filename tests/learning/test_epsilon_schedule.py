@@ -1,7 +1,5 @@
 """Stages of ε: in order, resumed bit for bit, and ending where exact training ends."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import cache
 from itertools import pairwise
@@ -10,8 +8,8 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
+from rote.engines import Exact
 from rote.errors import SettingError
-from rote.inference import Exact
 from rote.inference.wrappers.amortized import Amortized
 from rote.learning import (
     EpsilonSchedule,

@@ -1,12 +1,10 @@
 """Learning with global features: label tuples are learned alike by them and by factors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import Exact, Exhaustive
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference import Exact, Exhaustive
 from rote.inference.approximate import RGS, LearnedRestarts
 from rote.learning import Perceptron, StructuredSVM, Subgradient, fit
 from rote.learning.unary_classifier import fit_unary_classifier

@@ -1,14 +1,12 @@
 """Loss-augmented inference, against enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.errors import NoSolution, ScoreError
-from rote.inference import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import max_violated, most_violated_of, most_violated_outputs
@@ -40,7 +38,6 @@ CASES = pytest.mark.parametrize(
 
 @CASES
 @given(space=spaces(most=4), seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.0, 0.3, 3.0]))
-@settings(max_examples=40)
 def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, seed, size):
     judge = Judge(space)
     if not judge.feasible:

@@ -1,12 +1,10 @@
 """The structured perceptron, against a naive one over dense feature vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import Engine, Exact
 from rote.errors import NoSolution
-from rote.inference import Engine, Exact
 from rote.inference.approximate import Beam
 from rote.learning import IndependentPerceptron, Perceptron, fit
 from rote.learning.base import shuffled

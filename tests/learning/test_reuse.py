@@ -1,7 +1,5 @@
 """Outputs that are taken again without solving."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

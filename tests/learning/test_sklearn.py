@@ -1,7 +1,5 @@
 """Estimators: scikit-learn's own checks, searches and clones, and the models they wrap."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

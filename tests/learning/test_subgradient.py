@@ -1,7 +1,5 @@
 """Sub-gradient descent: its steps by hand, where it ends, and how it goes on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,12 +1,10 @@
 """The structural SVM, against quadratic programs over all outputs and against scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from rote.inference import Exhaustive
+from rote.engines import Exhaustive
 from rote.inference.wrappers.amortized import Amortized
 from rote.learning import StructuredSVM
 from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne

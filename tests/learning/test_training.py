@@ -1,7 +1,5 @@
 """Training in one call: the same as the loop by hand, stopped and resumed or not."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 

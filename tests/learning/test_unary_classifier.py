@@ -1,7 +1,5 @@
 """Logistic regression over single decisions, beside scikit-learn's own."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

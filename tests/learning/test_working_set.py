@@ -1,7 +1,5 @@
 """The working set: it grows, lets go, and comes back from what was saved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Comparisons against exhaustive swaps, exhaustive resamples, and SciPy."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

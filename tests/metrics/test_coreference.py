@@ -1,7 +1,5 @@
 """Coreference metrics against the examples of the papers, worked out, and brute force."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """Accuracy and F1 against hand-worked cases and scikit-learn."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

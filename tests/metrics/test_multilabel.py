@@ -1,7 +1,5 @@
 """Multi-label metrics against hand-worked rows and scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

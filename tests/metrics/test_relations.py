@@ -1,7 +1,5 @@
 """Entity and relation F1 against hand-worked sentences and a flat reading by scikit-learn."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

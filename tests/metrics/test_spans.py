@@ -1,7 +1,5 @@
 """Chunks and their F1 against hand-worked cases and a definition by starts and ends."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Batches of examples, cut so that their scores fit into memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Examples made ready, against the examples themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

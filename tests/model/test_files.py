@@ -1,7 +1,5 @@
 """Saved models: back as they were, or refused with a sentence that says why."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Where each weight lives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

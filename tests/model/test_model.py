@@ -1,11 +1,10 @@
 """Models: prediction, against enumeration over dense feature vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from rote import EntityRelation, EntityRelationOutput, Multiclass, Templates, adapter_of, train
+from rote.engines import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.errors import (
     DataError,
     InfeasibleSpace,
@@ -14,7 +13,6 @@ from rote.errors import (
     ScoreError,
     SettingError,
 )
-from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import LearnedBeam
 from rote.io.conll import Entity, Sentence
 from rote.model import Model

@@ -1,7 +1,5 @@
 """Lazy prediction: the same outputs as from all scores, with fewer vectors worked out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -9,8 +7,8 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
+from rote.engines import Exact
 from rote.errors import DataError, SettingError
-from rote.inference import Exact
 from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import Capability, Wrapper
 from rote.inference.problem import LazyProblem, Wanted

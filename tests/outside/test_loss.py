@@ -1,7 +1,5 @@
 """A loss of one's own, made of promised names alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A store of one's own, made of promised names alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rote import Amortized, Exact, SpaceBuilder, at_most

@@ -1,7 +1,5 @@
 """A task of one's own, with an adapter, made of promised names alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """A wrapper of one's own, made of promised names alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What tests of studies share: made-up data unless asked for real ones, and a study's outcome."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Every study as small as it goes, run once on made-up data for all tests that look at it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Answers without rules, beside those of a model whose task has none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from papers.answers import answers_without_rules

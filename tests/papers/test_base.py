@@ -1,7 +1,5 @@
 """Settings that make no sense are refused before anything runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.base import Settings, untold, unwatched

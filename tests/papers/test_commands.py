@@ -1,7 +1,5 @@
 """`rote reproduce`, `rote report` and `rote data`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

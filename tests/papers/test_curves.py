@@ -1,7 +1,5 @@
 """Who is ahead where, judged by the interval of the difference within trials."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Why claims did not hold: said of whole runs on the real data, and of no others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

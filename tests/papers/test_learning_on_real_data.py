@@ -1,7 +1,5 @@
 """Tasks learned on small parts of real data: factors help, and no figure is that of chance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Figures show every curve with its band, with words at their axes."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """What the papers import of the library is promised, but for a list that only gets shorter."""
 
-from __future__ import annotations
-
 import ast
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records go to JSON and back, whole or not at all, and damaged ones are refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

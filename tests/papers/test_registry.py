@@ -1,7 +1,5 @@
 """Experiments are found by name, and a run leaves a record and a figure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

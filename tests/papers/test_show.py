@@ -1,7 +1,5 @@
 """A record is shown with ours beside the paper's, and a verdict per claim."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rich.console import Console

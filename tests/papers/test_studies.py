@@ -1,7 +1,5 @@
 """What every study keeps to: a record on made-up data, claims with evidence, settings refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.base import Settings

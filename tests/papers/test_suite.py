@@ -1,7 +1,5 @@
 """All experiments are run, what is finished is kept, and one that fails stops no other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

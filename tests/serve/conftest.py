@@ -1,7 +1,5 @@
 """Small models to serve, each trained once."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote import Perceptron, train

@@ -1,7 +1,5 @@
 """What was answered is said again, within a limit, and beyond the process with a store."""
 
-from __future__ import annotations
-
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.serve.answer_cache import KEY, AnswerCache, key_of
 

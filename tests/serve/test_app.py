@@ -1,7 +1,5 @@
 """The service over HTTP: answers, statuses, and a page that is whole in itself."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys
@@ -84,6 +82,57 @@ def test_what_cannot_be_read_is_answered_by_a_sentence(ask, body, said):
     assert refused.status_code == 422
     assert said in refused.json()["error"]
     assert stats.json()["refused"] == {"not understood": 1}
+
+
+def why(body):
+    method, _, how = post(body)
+    return method, "/explain", how
+
+
+def test_an_explanation_says_which_rules_forbid_a_label_and_at_what_cost(ask):
+    plain, asked, answered, stats = ask(
+        why({"input": "the dog"}),
+        why({"input": "the dog", "wanted": {"0": "I-NP"}}),
+        post({"input": "the dog"}),
+        STATS,
+    )
+    said = plain.json()
+    assert said["labels"] == {"0": ["B-NP", "I-NP", "O"], "1": ["B-NP", "I-NP", "O"]}
+    assert list(said["answer"].values()) == answered.json()["answers"][0]["output"]
+    assert said["conflicts"] == [[]]
+    found = asked.json()
+    assert found["value"] == answered.json()["answers"][0]["value"]
+    assert (found["instead"], found["cost"]) == (None, None)
+    assert found["conflicts"] == [["no I-NP at the start"]]
+    assert [each["rules"] for each in found["relaxations"]] == [["no I-NP at the start"]]
+    assert "forbidden by: no I-NP at the start" in found["sentences"]
+    assert stats.json()["asked"] == 1  # explanations are no answers
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"input', "expected a request in JSON"),
+        ({"wanted": {}}, 'a request is {"input": ..., "wanted": {"variable": "label"}}'),
+        ({"input": "a", "wanted": {"0": 1}}, "and nothing else; got"),
+        ({"input": {"a": "dog"}}, "input 0: an input is a text or a list of tokens"),
+        ({"input": "a", "wanted": {"9": "O"}}, "no variable is called '9'"),
+        ({"input": "a", "wanted": {"0": "X"}}, "variable '0' has no label 'X'"),
+        ('{"input": "a", "wanted": {"\\ud800": "X"}}', "input 0: is no text"),
+    ],
+)
+def test_what_cannot_be_explained_is_answered_by_a_sentence(ask, body, said):
+    refused, stats = ask(why(body), STATS)
+    assert refused.status_code == 422
+    assert said in refused.json()["error"]
+    assert stats.json()["refused"] == {"not understood": 1}
+
+
+def test_an_explanation_that_fails_is_a_500_and_the_service_goes_on(ask, monkeypatch):
+    monkeypatch.setattr("rote.model.Model.explain", lambda *_, **__: 1 / 0)
+    failed, answered = ask(why({"input": "the"}), post({"input": "the"}))
+    assert (failed.status_code, answered.status_code) == (500, 200)
+    assert "failed with ZeroDivisionError, which is in the log" in failed.json()["error"]
 
 
 def test_requests_beyond_a_limit_are_refused(ask):
@@ -214,6 +263,8 @@ def test_the_schema_tells_what_a_request_is(ask):
     schema = ask(("GET", "/openapi.json", {}))[0].json()
     body = schema["paths"]["/predict"]["post"]["requestBody"]
     assert set(body["content"]["application/json"]["schema"]["properties"]) == {"input", "inputs"}
+    body = schema["paths"]["/explain"]["post"]["requestBody"]
+    assert set(body["content"]["application/json"]["schema"]["properties"]) == {"input", "wanted"}
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch):

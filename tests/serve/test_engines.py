@@ -1,7 +1,5 @@
 """A service for a saved model, by the name of its engine; a restart remembers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

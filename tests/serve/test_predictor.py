@@ -1,7 +1,5 @@
 """A batch of inputs in JSON becomes answers with proofs, equal to what the model predicts."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A service behind a port: a real one, started by the command and ended by a signal."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Requests from many threads are answered together, each rightly, and fail alone."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event

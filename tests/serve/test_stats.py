@@ -1,7 +1,5 @@
 """Counts, and a curve that stays small."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.serve.predictor import Answer

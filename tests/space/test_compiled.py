@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.space import Space, SpaceBuilder, compiled, template
 from rote.space.compiled import RECENT, Recent, keep_recent, size_of
 from rote.tasks.tagging import Tagging

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, Problem, Status
 from rote.errors import InfeasibleSpace, ScoreError, SettingError
-from rote.inference import Exact, Exhaustive, Problem, Status
 from rote.space import SpaceBuilder
 from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.types import readonly

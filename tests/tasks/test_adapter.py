@@ -1,7 +1,5 @@
 """Files of examples are read by their format, and outputs go back into the same lines."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Brackets mark spans of words; those that do not match are said."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.errors import DataError

@@ -1,12 +1,10 @@
 """Coreference: trees and clusters, what features say of mentions, and documents it learns from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import FoundBy
 from rote.errors import LabelError, SettingError
-from rote.inference import FoundBy
 from rote.inference.approximate import RGS
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare

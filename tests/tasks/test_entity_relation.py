@@ -1,7 +1,5 @@
 """The space of Roth and Yih's task says what it should, and nothing more."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import replace

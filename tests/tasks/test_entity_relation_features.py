@@ -1,7 +1,5 @@
 """Features are what stands in the sentence, and never what the corpus says of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

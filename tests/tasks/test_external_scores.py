@@ -1,7 +1,5 @@
 """Scores from elsewhere, judged by the classifiers that gave them and by known mixtures."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from itertools import pairwise

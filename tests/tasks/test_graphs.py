@@ -1,15 +1,13 @@
 """Labelled graphs: grids, void nodes, scores worked out by hand, and learning from neighbours."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
 import pytest
 
 from papers.data.msrc21 import Image, image_graph
+from rote.engines import Exhaustive
 from rote.errors import DataError, LabelError
-from rote.inference import Exhaustive
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.graphs import UNLABELLED, Graph, GraphLabelling, drop_unlabelled, grid

@@ -1,7 +1,5 @@
 """Multiclass: forms of inputs, labels there and back, and learning from points and pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,7 +1,5 @@
 """Multi-label: outputs in both forms, pairs of labels, and learning with and without pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files become spaces and scores whose best value is the file's own optimum."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from math import inf, log
@@ -10,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rote.engines import Engine, FoundBy, Solutions, Status
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Engine, FoundBy, Solutions, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
 from rote.tasks.network_files import network_problem, solve_file

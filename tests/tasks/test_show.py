@@ -1,7 +1,5 @@
 """Pictures of outputs of tasks: all is there, and marks are where trying every change puts them."""
 
-from __future__ import annotations
-
 import os
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Tagging, against its rules written out by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

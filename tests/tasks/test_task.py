@@ -1,7 +1,5 @@
 """Frames and slots."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The first example of a page, run and compared, with kernels as they are said to be."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

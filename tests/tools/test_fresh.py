@@ -1,7 +1,5 @@
 """Which commands of the documentation are run before a release, and how."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is built from: the sources alone, by programs that do not see the checkout."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -3,8 +3,6 @@
 Where it is not installed, only what is said then is tested.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Small data for networks, made up: words whose label hangs on their neighbours, and images."""
 
-from __future__ import annotations
-
 import numpy as np
 
 LABELS = ("D", "N", "V")

@@ -1,7 +1,5 @@
 """Networks on disk."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -10,21 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Engine, Exact, Exhaustive, Milp, Problem, Solutions, Status
 from rote.errors import (
     LabelError,
     NoSolution,
     ScoreError,
     SettingError,
     UnsupportedSpace,
-)
-from rote.inference import (
-    Engine,
-    Exact,
-    Exhaustive,
-    Milp,
-    Problem,
-    Solutions,
-    Status,
 )
 from rote.inference.approximate import RGS
 from rote.inference.problem import Context

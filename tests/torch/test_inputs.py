@@ -1,7 +1,5 @@
 """Sequences as tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

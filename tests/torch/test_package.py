@@ -1,7 +1,5 @@
 """PyTorch is loaded by whoever asks for this package, and by nobody else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What all networks share, seen on the two there are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

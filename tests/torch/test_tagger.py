@@ -1,7 +1,5 @@
 """The BiLSTM tagger: its part scores are those of a chain, and it learns what it should."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

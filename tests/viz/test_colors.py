@@ -1,7 +1,5 @@
 """Labels can be told apart by letters, and read on their colours."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.viz.colors import BROKEN, color, letters

@@ -1,7 +1,5 @@
 """Grids: every cell is there, at every width."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

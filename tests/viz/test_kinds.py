@@ -1,7 +1,5 @@
 """Each kind of picture shows all of an output, and marks it where rules and gold say."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from xml.etree import ElementTree as ET
 

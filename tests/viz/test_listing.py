@@ -1,7 +1,5 @@
 """Variables and their labels, in columns."""
 
-from __future__ import annotations
-
 from rote.viz.listing import SHOWN, Entry, Listing
 from rote.viz.shapes import Said, Tone
 from rote.viz.terminal import plain_text

@@ -1,7 +1,5 @@
 """One value for notebooks, terminals and files."""
 
-from __future__ import annotations
-
 import io
 from xml.etree import ElementTree as ET
 

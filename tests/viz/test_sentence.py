@@ -1,7 +1,5 @@
 """Where words, spans and arcs stand: by hand, and on random sentences of all widths."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Shapes know where they end, and marks which rules they speak of."""
 
-from __future__ import annotations
-
 import pytest
 
 from rote.viz.shapes import RULES_SHOWN, Arc, End, Said, Tile, mark_of

@@ -1,7 +1,5 @@
 """A layout as characters: hand-worked lines, colours, and terminals that know little."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

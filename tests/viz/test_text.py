@@ -1,7 +1,5 @@
 """Text that can be shown anywhere, in as many columns as there are."""
 
-from __future__ import annotations
-
 from rote.viz.text import folded, shortened, visible, width_of
 
 

@@ -1,7 +1,5 @@
 """SVG that is well formed, safe in any page, and does not depend on fonts."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 import pytest

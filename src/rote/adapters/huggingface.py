@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from rote.errors import DataError, ScoreError
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.settings import Checked, Setting, check, instance_of, one_of, optional
 from rote.space.rule_text import Rules
 from rote.tasks.encodings import Encoding, check_encoding, encoded_spans

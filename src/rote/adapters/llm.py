@@ -25,7 +25,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import DataError, ScoreError, SettingError
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.settings import Checked, Setting, instance_of, is_number
 from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary
@@ -33,6 +34,7 @@ from rote.tasks.external_scores import FLOOR
 
 END = "]"  # the answer that ends a list, and what an item behind the end is
 LENGTH = "length"
+WORDS = {None: "null", True: "true", False: "false"}
 ROUNDING = 1e-6  # what a log-probability may be above 0
 MOST_NUMBERS = 1000  # of a range whose numbers are listed
 DEEPEST = 20  # a schema that goes on refers to itself
@@ -210,8 +212,9 @@ class _Field(NamedTuple):
                 f'{{"{self.name}": {{"answer": -0.1}}}}; got {answers!r:.80}'
             )
         values = list(self.values)
-        places = {_text(value).strip().casefold(): place for place, value in enumerate(values)}
-        places |= {_text(value): place for place, value in enumerate(values)}
+        texts = list(map(_text, values))
+        places = {text.strip().casefold(): place for place, text in enumerate(texts)}
+        places |= {text: place for place, text in enumerate(texts)}
         found: dict[int, float] = {}
         for answer, score in answers.items():
             text = _text(answer)
@@ -221,6 +224,7 @@ class _Field(NamedTuple):
                 if read:
                     place = places[text] = len(values)
                     values += read[:1]
+                    texts.append(_text(values[-1]))
             if place is None:
                 continue
             if not is_number(score) or not score <= ROUNDING:
@@ -231,7 +235,7 @@ class _Field(NamedTuple):
                 )
             found[place] = float(np.logaddexp(found.get(place, -np.inf), score))
         if not found:
-            among = ", ".join(map(_text, self.values)) or "those of its table"
+            among = ", ".join(texts) or "those of its table"
             raise DataError(
                 f"no answer of field {self.name!r} is one of its values: {among:.200}; "
                 f"got {', '.join(map(repr, answers)):.200}"
@@ -239,7 +243,7 @@ class _Field(NamedTuple):
         finite = [score for score in found.values() if score > -np.inf] or [0.0]
         lowest = min(*finite, max(finite) + FLOOR)
         scores = [found.get(place, lowest) for place in range(len(values))]
-        labels = tuple(map(_text, values)) + (END,) * self.may_end
+        labels = tuple(texts) + (END,) * self.may_end
         return _Question(self, tuple(values), labels, scores + [0.0] * self.may_end)
 
     def _read(self, answer: Any) -> Iterator[Any]:
@@ -420,7 +424,9 @@ def _name(path: Path) -> str:
 
 def _text(value: Any) -> str:
     """A value as it stands in rules, and in answers of a language model."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if value is None or isinstance(value, str | bool):
+        return value if isinstance(value, str) else WORDS[value]
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _at(table: Any, path: Path) -> Any:

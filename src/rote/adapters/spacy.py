@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rote.errors import DataError
-from rote.inference import Exact
+from rote.inference.exact.exact import Exact
 from rote.settings import FLAG, Checked, number
 from rote.space import Space, SpaceBuilder, at_most
 from rote.space.rule_text import RULES, Rules, Vocabulary

@@ -15,8 +15,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from rote.errors import DataError, ModelError, RoteError, RuleError, relocate
+from rote.errors import DataError, LabelError, ModelError, RoteError, RuleError, relocate
 from rote.features import CONSTANT
+from rote.inference.explain import Explanation
+from rote.inference.rule_report import RuleReport
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.io.atomic import write_whole
@@ -24,6 +26,7 @@ from rote.io.text import read_text
 from rote.learning.training import train
 from rote.model import Model
 from rote.tasks.adapter import Examples, Scores, adapter_of
+from rote.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +135,63 @@ def evaluate(model: Model[Any, Any], examples: Examples, *, allow_unknown: bool 
     adapter = adapter_of(model.task)
     measured = adapter.measure(model.task, examples.ys or (), predicted(model, examples))
     return Scores(adapter.name, len(examples), *measured)
+
+
+def explain_input(
+    model: Model[Any, Any], path: str | Path, number: int, wanted: Mapping[str, str], limit: int
+) -> Explanation:
+    """Why a model's output for one input of a file has not some labels."""
+    examples = adapter_of(model.task).read(path, model.task)
+    if not 0 <= number < len(examples):
+        raise DataError(
+            f"{path}: there are {len(examples)} inputs, counted from 0; got number {number}"
+        )
+    try:
+        return model.explain(examples.xs[number], wanted, limit=limit)
+    except RoteError as error:
+        relocate(error, f"{path}, the input that begins in line", examples.lines[number:])
+        raise
+
+
+def rules_of_file(
+    model: Model[Any, Any],
+    path: str | Path,
+    *,
+    gold: bool,
+    allow_unknown: bool,
+    by_name: bool,
+    limit: int,
+) -> RuleReport:
+    """What each rule of a model changes in its outputs for the inputs of a file.
+
+    With ``gold``, the file has outputs; those with labels that the model does not know are left
+    out if ``allow_unknown``, and refused otherwise.
+    """
+    task = model.task
+    examples = adapter_of(task).read(path, task)
+    ys, known = examples.ys or (), list(range(len(examples)))
+    if gold:
+        examples.check(task, allow_unknown=allow_unknown)
+        known = [k for k in known if _is_known(task, examples.xs[k], ys[k])]
+    xs, lines = ([each[k] for k in known] for each in (examples.xs, examples.lines))
+    try:
+        return model.rule_report(
+            xs,
+            [ys[k] for k in known] if gold else None,
+            by=str if by_name else None,
+            limit=limit,
+        )
+    except RoteError as error:
+        relocate(error, f"{path}, the input that begins in line", lines)
+        raise
+
+
+def _is_known(task: Task[Any, Any], x: Any, y: Any) -> bool:
+    try:
+        task.encode(x, y)
+    except LabelError:
+        return False
+    return True
 
 
 def predicted(model: Model[Any, Any], examples: Examples, n_jobs: int = 1) -> list[Any]:

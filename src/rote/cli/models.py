@@ -1,4 +1,4 @@
-"""Commands about models: `train`, `predict`, `evaluate`."""
+"""Commands about models: `train`, `predict`, `evaluate`, `explain`."""
 
 from __future__ import annotations
 
@@ -296,6 +296,69 @@ def evaluate(
         typer.echo(json_text(scores.record(), indent=2))
     else:
         _show_scores(scores, Console())
+
+
+@app.command()
+def explain(
+    model: ModelFolder,
+    file: Annotated[Path, typer.Argument(help="Inputs in the format that `rote train` reads.")],
+    want: Annotated[
+        list[str] | None,
+        option(
+            "A label that the output does not have, as VARIABLE=LABEL; more than once for several. "
+            "Without one, all variables are shown, and which rules keep the output from being "
+            "better.",
+            metavar="VARIABLE=LABEL",
+        ),
+    ] = None,
+    number: Annotated[
+        int, option("Which input of FILE it is about, counted from 0.", "--input")
+    ] = 0,
+    rules: Annotated[
+        bool, option("Tell what each rule changes and costs over all of FILE.", "--rules")
+    ] = False,
+    gold: Annotated[
+        bool, option("With --rules: whether they help, by the outputs in FILE.", "--gold")
+    ] = False,
+    allow_unknown: Annotated[
+        bool,
+        option("With --gold: pass over outputs with unknown labels.", "--allow-unknown"),
+    ] = False,
+    by_name: Annotated[
+        bool,
+        option("With --rules: names that differ in numbers are different rules.", "--by-name"),
+    ] = False,
+    engine: EngineName = "exact",
+    limit: Annotated[int, option("At most N sets of rules for an input.", metavar="N")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Say why an output has not a label: which rules forbid it, and what it would cost."""
+    from rich.console import Console
+
+    from rote.cli.files import explain_input, rules_of_file
+    from rote.io.text import json_text
+
+    if (rules and want) or (not rules and (gold or by_name)):
+        raise SettingError("--want is about one input; --gold and --by-name belong to --rules")
+    wanted = dict(_wanted(text) for text in want or ())
+    asked = rote.Model.load(model, engine=engine_named(engine, None))
+    said: rote.Explanation | rote.RuleReport
+    if rules:
+        how = {"gold": gold, "allow_unknown": allow_unknown, "by_name": by_name}
+        said = rules_of_file(asked, file, limit=limit, **how)
+    else:
+        said = explain_input(asked, file, number, wanted, limit)
+    if as_json:
+        typer.echo(json_text(said.record(), indent=2))
+    else:
+        Console().print(said.show())
+
+
+def _wanted(text: str) -> tuple[str, str]:
+    variable, sign, label = text.partition("=")
+    if not sign:
+        raise SettingError(f"--want is VARIABLE=LABEL, got {text!r}")
+    return variable, label
 
 
 def _show_scores(scores: Scores, console: Console) -> None:

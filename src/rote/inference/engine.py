@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Any, ClassVar, TypeVar
 
 from rote.errors import UnsupportedSpace
+from rote.inference.asking import ask
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
@@ -138,12 +139,12 @@ class Engine(Checked, ABC):
         if n_jobs != 1:
             check("n_jobs", n_jobs, whole(1))
         if n_jobs == 1 or len(problem) < 2:
-            return self.answer(problem, context)
+            return ask(self, problem, context)
         size = -(-len(problem) // n_jobs)
         shares = [slice(first, first + size) for first in range(0, len(problem), size)]
 
         def answer(share: slice) -> Solutions:
-            return self.answer(problem.rows(share), context.rows(share))
+            return ask(self, problem.rows(share), context.rows(share))
 
         return Solutions.joined(list(in_threads(answer, shares, n_jobs)))
 
@@ -167,9 +168,10 @@ class Engine(Checked, ABC):
         return self.refuses(space) is None
 
     def warm_starts(self, space: Space) -> bool:
-        """Whether a search of this space goes faster from the duals of an earlier one.
+        """Whether a search of this space goes faster from the answer to an earlier one.
 
-        Then the engine returns `Solutions.duals` where `Context.record` asks for them.
+        If it can use duals as well as the output, it returns `Solutions.duals` where
+        `Context.record` asks for them. The answer may change once it has searched the space.
         """
         return False
 

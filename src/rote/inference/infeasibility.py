@@ -1,29 +1,32 @@
 """Which rules conflict when nothing is feasible.
 
-`find_conflict` is QuickXplain: it splits the rules in halves and keeps only what is
-needed for infeasibility, with one feasibility question per step. Feasibility is a
-search with all scores zero that stops at the first output.
+Feasibility is a search with all scores zero that stops at the first output; rules that it breaks
+join those that are asked about, until a conflict is among them (`rote.inference.minimal_sets`).
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from rote.inference.exact.plans import no_plan
 from rote.inference.exact.search import UNLIMITED, search
+from rote.inference.minimal_sets import Rules, Search, minimal_conflict, run
 from rote.inference.problem import Problem
 from rote.space.space import NamedRule, Space
-from rote.types import readonly
+from rote.types import IntArray, readonly
 
 
 def is_feasible(space: Space) -> bool:
     """Whether any output obeys all rules."""
+    return bool((first_output(space) >= 0).all())
+
+
+def first_output(space: Space) -> IntArray:
+    """An output of shape (1, variables) that obeys all rules; -1 where there is none."""
     problem = Problem.built(space, readonly(np.zeros((1, space.parts))))
     floor = np.array([-1.0])
     found = search(no_plan(space), problem, floor, None, UNLIMITED, in_order=True)
-    return bool((found.labels >= 0).all())
+    return found.labels
 
 
 def find_conflict(space: Space) -> tuple[NamedRule, ...]:
@@ -32,25 +35,18 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
     Parameters
     ----------
     space
-        The space whose rules are looked at, with about log2 as many searches for one output as it
-        has rules, for each rule of the conflict.
+        The space whose rules are looked at, a few at a time: more are added while an output that
+        obeys those breaks others.
     """
-    if is_feasible(space):
-        return ()
+    alone = Space(space.variables, (), space.rules)
 
-    def conflict(rules: Sequence[NamedRule]) -> bool:
-        return not is_feasible(Space(space.variables, (), tuple(rules)))
+    def ask(kept: Rules) -> Search[Rules | None]:
+        broken: Rules | None = yield kept
+        return broken
 
-    def explain(kept: list[NamedRule], added: bool, rules: list[NamedRule]) -> list[NamedRule]:
-        """A minimal part of ``rules`` that conflicts together with ``kept``."""
-        if added and conflict(kept):
-            return []
-        if len(rules) == 1:
-            return rules
-        half = len(rules) // 2
-        second = explain([*kept, *rules[:half]], True, rules[half:])
-        first = explain([*kept, *second], bool(second), rules[:half])
-        return [*first, *second]
+    def answer(kept: Rules) -> Rules | None:
+        labels = first_output(alone.with_rules(kept))
+        return alone.broken_by(labels)[0] if (labels >= 0).all() else None
 
-    needed = {id(rule) for rule in explain([], False, list(space.each_rule))}
-    return tuple(rule for rule in space.each_rule if id(rule) in needed)
+    found = run(minimal_conflict(frozenset(range(len(space.each_rule))), ask), answer)
+    return tuple(space.each_rule[k] for k in sorted(found or ()))

@@ -5,10 +5,17 @@ closed for single inputs, and what no sum over parts can say: a loss term, and g
 whole outputs. A context has what stands behind a problem and does not change its answer: gold
 outputs, feature vectors, a warm start. Engines that do not use it pass it on.
 
-Ties. Two values closer than ``tie = TIE · max(1, max |score|)`` count as equal. Among the outputs
-whose value is within one tie of the best, every exact engine returns the one with the
-lexicographically smallest labels, in the order of the space's variables. So all exact engines give
-the same answer, every time.
+Ties. What a score lacks of the best one of its variable or factor is its *loss*, closed labels left
+out, and the losses of an output are those of its parts. Losses more than `WIDE` times as large as
+all losses of the best output together do not count: no output that has one comes near. Two values
+closer than ``tie = TIE · largest loss that counts`` are equal. Among the outputs whose value is
+within one tie of the best, every exact engine returns the one with the lexicographically smallest
+labels, in the order of the space's variables. So all exact engines give the same answer, every
+time, and no number of a vector blurs others that it has nothing to do with.
+
+Engines know nothing of this. They are given ``ties``, from all losses, and where these turn out to
+be too large, or scores are large beside their differences, `rote.inference.asking` asks them for
+the same in other numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +24,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -25,7 +32,7 @@ from rote.errors import LabelError, RoteError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.constants import LARGEST_SCORE
 from rote.kernels.learning.linear import scores_of
-from rote.kernels.outputs import all_finite, ties_of
+from rote.kernels.outputs import all_finite, spreads, ties_of
 from rote.space.space import Space
 from rote.types import (
     UNKNOWN,
@@ -83,9 +90,15 @@ class Problem:
     global_scores: GlobalFeatureScores | None = field(default=None, repr=False)
     floor: float = field(default=-np.inf, repr=False)
 
+    is_asked: ClassVar[bool] = False  # whether its numbers are such that engines can be asked
+    if TYPE_CHECKING:  # what `measure` finds
+        as_it_is: bool
+        best_of_slots: FloatArray
+        as_losses: FloatArray
+
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        vars(self).update(_without_infinity(self, scores))
+        vars(self)["scores"] = scores
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
@@ -100,6 +113,8 @@ class Problem:
                     f"closed has the shape {shape}, one column per label; got {closed.shape}"
                 )
             vars(self)["closed"] = readonly(closed)
+        if not self._is_measured():
+            _forbid_by_infinity(self)
 
     @classmethod
     def of(cls, space: Space, scores: Problem | AnyArray) -> Problem:
@@ -119,8 +134,28 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """The same with some fields changed, which are right already."""
-        same = {} if "scores" in changes else {"ties": self.ties}
+        same = {} if "scores" in changes else {"ties": self.ties, "is_asked": self.is_asked}
         return Problem.built(**{name: getattr(self, name) for name in FIELDS} | same | changes)
+
+    def measure(self, advice: str) -> Problem:
+        """Work out ties, and how engines are asked; refuses scores whose sums are not finite."""
+        if not self._is_measured():
+            raise_too_large(self.scores, advice)
+        return self
+
+    def _is_measured(self) -> bool:
+        """Whether scores and their sums are finite, so that ties could be worked out."""
+        scores = self.scores
+        found = np.empty((3, len(scores)))
+        ties, best, as_losses = found
+        questions = Questions(scores, self.closed_rows, ties)
+        as_it_is, finite = spreads(questions, self.space.layout, TIE, found)
+        if not self.decomposes:  # what is added may be as large as 1, and scores zero
+            np.maximum(found[0], TIE, out=found[0])
+        ties.flags.writeable = False
+        vars(self).update(questions=questions, ties=ties, best_of_slots=best)
+        vars(self).update(as_it_is=as_it_is, as_losses=as_losses)
+        return finite
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -132,6 +167,7 @@ class Problem:
         return self.changed(
             scores=readonly(self.scores[part]),
             ties=readonly(self.ties[part]),
+            is_asked=self.is_asked,
             closed=None if self.closed is None else readonly(self.closed[part]),
             loss_term=None if self.loss_term is None else self.loss_term.rows(rows),
         )
@@ -155,9 +191,9 @@ class Problem:
         more = self.global_scores
         if more is not None:
             more = replace(more, weights=readonly(scale * more.weights))
-        scores = self.scores * scale
-        ties = checked_ties(scores, TOO_LARGE)
-        return self.changed(scores=readonly(scores), ties=ties, global_scores=more)
+        scores = readonly(self.scores * scale)
+        floor = self.floor * scale if self.floor > -np.inf else -np.inf
+        return self.changed(scores=scores, global_scores=more, floor=floor).measure(TOO_LARGE)
 
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
@@ -165,14 +201,14 @@ class Problem:
         if offsets is None:
             own = self.space.own
             if own == len(self.space.variables):
-                return self.changed(loss_term=loss.term(gold))
+                return self.changed(loss_term=loss.term(gold)).measure(TOO_LARGE)
             from rote.space.losses import OwnTerm
 
-            return self.changed(loss_term=OwnTerm(loss.term(readonly(gold[:, :own])), own))
+            term = OwnTerm(loss.term(readonly(gold[:, :own])), own)
+            return self.changed(loss_term=term).measure(TOO_LARGE)
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
-        ties = checked_ties(scores, TOO_LARGE)
-        return self.changed(scores=readonly(scores), ties=ties)
+        return self.changed(scores=readonly(scores)).measure(TOO_LARGE)
 
     @property
     def decomposes(self) -> bool:
@@ -227,7 +263,8 @@ class Problem:
     @cached_property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
-        return readonly(ties_of(self.scores, TIE))
+        self.measure(TOO_LARGE)
+        return vars(self)["ties"]  # type: ignore[no-any-return]
 
 
 FIELDS = tuple(each.name for each in fields(Problem))
@@ -264,7 +301,7 @@ class LazyScores(ABC):
 
     def check(self) -> None:
         """Refuse scores that are known and too large."""
-        checked_ties(self.array, TOO_LARGE)
+        check_scores(self.array)
 
 
 class Wanted(NamedTuple):
@@ -329,7 +366,8 @@ class FeatureRows(NamedTuple):
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """The scores of all parts, of shape (m, parts), under some weights."""
-        scores, _ = self._scores_and_ties(weights)
+        scores = self._scores(weights)
+        check_scores(scores)
         return scores
 
     def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
@@ -348,17 +386,15 @@ class FeatureRows(NamedTuple):
 
     def problem(self, space: Space, weights: FloatArray) -> Problem:
         """The problem of scores, and of global features, under some weights."""
-        scores, ties = self._scores_and_ties(weights)
+        scores, more = self._scores(weights), self.global_scores(weights)
         if space.soft:
             scores = readonly(scores + space.penalties)
-            ties = checked_ties(scores, TOO_LARGE)
-        return Problem.built(space, scores, ties=ties, global_scores=self.global_scores(weights))
+        return Problem.built(space, scores, global_scores=more).measure(TOO_LARGE)
 
-    def _scores_and_ties(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _scores(self, weights: FloatArray) -> FloatArray:
         if weights.shape != (self.size,):
             raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
-        scores = scores_of(readonly(weights), self.vectors, self.slots, self.firsts)
-        return readonly(scores), checked_ties(scores, TOO_LARGE)
+        return readonly(scores_of(readonly(weights), self.vectors, self.slots, self.firsts))
 
     def global_scores(self, weights: FloatArray) -> GlobalFeatureScores | None:
         """The scores of global features under some weights."""
@@ -507,28 +543,29 @@ def clamp(
     return copied.with_known(known)
 
 
-def checked_ties(scores: FloatArray, advice: str) -> FloatArray:
-    """The ties of scores whose sums are finite; otherwise the error is about one of the inputs."""
-    ties = ties_of(scores, TIE)
-    if not all_finite(ties):
-        i, part = np.argwhere(~(np.abs(scores) < LARGEST_SCORE))[0].tolist()
-        error = ScoreError(
-            f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
-            f"{advice}"
-        )
-        locate(error, "input", i)
-        raise error
-    return readonly(ties)
+def check_scores(scores: FloatArray) -> None:
+    """Refuse scores whose sums are not finite."""
+    if not all_finite(ties_of(scores, TIE)):
+        raise_too_large(scores, TOO_LARGE)
 
 
-def _without_infinity(problem: Problem, scores: FloatArray) -> dict[str, Any]:
-    """Finite scores with their ties, closed labels and the floor: what -inf forbids is in them.
+def raise_too_large(scores: FloatArray, advice: str) -> NoReturn:
+    """An error about the first score that is too large, or none, and the input that has it."""
+    i, part = np.argwhere(~(np.abs(scores) < LARGEST_SCORE))[0].tolist()
+    error = ScoreError(
+        f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
+        f"{advice}"
+    )
+    locate(error, "input", i)
+    raise error
+
+
+def _forbid_by_infinity(problem: Problem) -> None:
+    """Give a problem finite scores, closed labels and the floor: what -inf forbids is in them.
 
     NaN and +inf are refused with their place.
     """
-    if all_finite(scores.reshape(-1)):
-        return {"scores": scores, "ties": checked_ties(scores, NO_INFINITY)}
-    space = problem.space
+    space, scores = problem.space, problem.scores
     forbidden = scores == -np.inf
     wrong = np.argwhere(~(np.isfinite(scores) | forbidden))
     if len(wrong):
@@ -539,11 +576,16 @@ def _without_infinity(problem: Problem, scores: FloatArray) -> dict[str, Any]:
         )
         locate(error, "input", i)
         raise error
-    finite = np.where(forbidden, 0.0, scores)
-    found: dict[str, Any] = {"ties": checked_ties(finite, NO_INFINITY)}
     labels, tuples = forbidden[:, : space.labels], forbidden[:, space.labels :]
-    closed = readonly(labels) if problem.closed is None else np.atleast_2d(problem.closed)
-    found["closed"] = closed | labels if closed.shape == labels.shape else closed
+    closed = labels if problem.closed is None else problem.closed | labels
+    # Ties are made of what is left: nothing is below the least score of its slot.
+    finite = np.where(forbidden, np.inf, scores)
+    least = np.repeat(
+        np.minimum.reduceat(finite, space.starts[:-1], axis=1), np.diff(space.starts), axis=1
+    )
+    finite = np.where(forbidden, np.where(least < np.inf, least, 0.0), scores)
+    vars(problem).update(scores=readonly(finite), closed=readonly(closed))
+    problem.measure(NO_INFINITY)
     if tuples.any():
         if not problem.decomposes:
             raise ScoreError(
@@ -553,9 +595,10 @@ def _without_infinity(problem: Problem, scores: FloatArray) -> dict[str, Any]:
         # No output without a forbidden tuple is below -total, and none with one above -2 total.
         largest = np.maximum.reduceat(np.abs(finite), space.starts[:-1], axis=1)
         total = float(largest.sum(axis=1).max()) + 1.0
+        finite = finite.copy()
         finite[:, space.labels :][tuples] = -3.0 * total
-        found["floor"] = -1.5 * total
-    return found | {"scores": readonly(finite)}
+        del vars(problem)["questions"]
+        vars(problem).update(scores=readonly(finite), floor=-1.5 * total)
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:

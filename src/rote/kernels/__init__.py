@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import warnings
-from hashlib import sha256
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
     ExtensionFileLoader,
@@ -29,6 +28,8 @@ _BUILT = _FOLDER / "_built.txt"  # written by the build: the digest of the sourc
 
 def digest() -> str:
     """Of all sources of the kernels, as they are now."""
+    from hashlib import sha256  # an installed rote never needs it
+
     state = sha256()
     for path in sorted([*_FOLDER.rglob("*.py"), *_FOLDER.rglob("*.pxd")]):
         state.update(path.relative_to(_FOLDER).as_posix().encode())
@@ -45,12 +46,13 @@ def _guard_doors(module: ModuleType, header: str) -> None:
     """Let doors, the functions that have no line in the header, name arguments that do not fit."""
     from rote.kernels.arrays import guard, guard_bundle
 
+    inner = set(re.findall(r"(\w+)\(", header))
     for name, value in list(vars(module).items()):
         if not callable(value) or value.__module__ != module.__name__:
             continue
         if isinstance(value, type):
             guard_bundle(value)
-        elif not re.search(rf"\b{name}\(", header):
+        elif name not in inner:
             setattr(module, name, guard(value))
 
 

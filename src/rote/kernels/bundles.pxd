@@ -30,6 +30,15 @@ cdef class Tables(Bundle):
 
 
 @cython.final
+cdef class RuleTrees(Bundle):
+    cdef readonly Ints kind
+    cdef readonly Flags is_rule
+    cdef readonly Ints lower, upper, ptr, child, coefficient
+    cdef readonly Flags allowed
+    cdef readonly Int reach
+
+
+@cython.final
 cdef class Masks(Bundle):
     cdef readonly Ints offsets
     cdef readonly Tables tables

@@ -133,6 +133,36 @@ class Tables(Bundle):
         self.reach = past_all(scope)  # the variables that outputs must have
 
 
+class RuleTrees(Bundle):
+    """Rules as they were written, part by part: what is inside a part comes before it.
+
+    A part is a label of a variable (``labels[child] == lower``), a sum of parts between two
+    numbers, or a table over variables that begins at ``lower``.
+    """
+
+    def __init__(
+        self,
+        kind: Ints,  # per part: LABEL, SUM or TABLE
+        is_rule: Flags,  # per part: it is inside no other one
+        lower: Ints,
+        upper: Ints,
+        ptr: Ints,  # per part; one more ends the last
+        child: Ints,  # a part, or a variable
+        coefficient: Ints,
+        allowed: Flags,  # tables one after the other
+        reach: Int,  # one more than the last variable
+    ) -> None:
+        self.kind = kind
+        self.is_rule = is_rule
+        self.lower = lower
+        self.upper = upper
+        self.ptr = ptr
+        self.child = child
+        self.coefficient = coefficient
+        self.allowed = allowed
+        self.reach = reach
+
+
 class Masks(Bundle):
     """What domains and tables allow, and nothing more."""
 

@@ -4,6 +4,10 @@ cdef extern from *:
     """
     #define LARGEST_SCORE 0x1p1000
     #define FAR 1e9
+    #define WIDE 16384.0
+    #define NEAR 1e-7
+    #define BESIDE 65536.0
+    #define MOST 0x1p20
     #define LARGE 1e12
     #define MAX_COUNTED 4LL
     #define WORD 0xFFFFFFFFFFFFFFFFULL
@@ -13,6 +17,10 @@ cdef extern from *:
     """
     const double LARGEST_SCORE
     const double FAR
+    const double WIDE
+    const double NEAR
+    const double BESIDE
+    const double MOST
     const double LARGE
     const long long MAX_COUNTED
     const unsigned long long WORD
@@ -21,6 +29,9 @@ cdef extern from *:
     const unsigned long long SECOND_FACTOR
 
 cdef enum:
+    LABEL = 0
+    SUM = 1
+    TABLE = 2
     NO_TERM = 0
     F1 = 1
     JACCARD = 2

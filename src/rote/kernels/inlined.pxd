@@ -45,7 +45,41 @@ cdef extern from *:
         }
         return _mm_movemask_pd(none) ? INFINITY : rote_top(a, b);
     }
+    static double rote_range(const double *x, long long n, double *least) {
+        __m128d a = _mm_set1_pd(-INFINITY), b = a, c = _mm_set1_pd(INFINITY), d = c;
+        __m128d none = _mm_setzero_pd();
+        long long k = 0;
+        for (; k + 4 <= n; k += 4) {
+            __m128d u = _mm_loadu_pd(x + k), v = _mm_loadu_pd(x + k + 2);
+            none = _mm_or_pd(none, _mm_cmpunord_pd(u, v));
+            a = _mm_max_pd(u, a);
+            b = _mm_max_pd(v, b);
+            c = _mm_min_pd(u, c);
+            d = _mm_min_pd(v, d);
+        }
+        for (; k < n; k++) {
+            __m128d u = _mm_load1_pd(x + k);
+            none = _mm_or_pd(none, _mm_cmpunord_pd(u, u));
+            a = _mm_max_pd(u, a);
+            c = _mm_min_pd(u, c);
+        }
+        c = _mm_min_pd(c, d);
+        *least = _mm_cvtsd_f64(_mm_min_sd(c, _mm_unpackhi_pd(c, c)));
+        if (_mm_movemask_pd(none)) *least = -INFINITY;
+        return _mm_movemask_pd(none) ? INFINITY : rote_top(a, b);
+    }
     #else
+    static double rote_range(const double *x, long long n, double *least) {
+        double top = -INFINITY, low = INFINITY;
+        int none = 0;
+        for (long long k = 0; k < n; k++) {
+            none |= x[k] != x[k];
+            top = x[k] > top ? x[k] : top;
+            low = x[k] < low ? x[k] : low;
+        }
+        *least = none ? -INFINITY : low;
+        return none ? INFINITY : top;
+    }
     static double rote_max_plus(const double *x, const double *y, long long n) {
         double top = -INFINITY;
         for (long long k = 0; k < n; k++) top = x[k] + y[k] > top ? x[k] + y[k] : top;
@@ -64,6 +98,7 @@ cdef extern from *:
     """
     double rote_max_plus(const double *x, const double *y, Int n) noexcept nogil
     double rote_largest(const double *x, Int n) noexcept nogil
+    double rote_range(const double *x, Int n, double *least) noexcept nogil
 
 
 cdef inline double max_plus(Floats x, Int first, Floats y, Int other, Int n) noexcept nogil:
@@ -72,6 +107,12 @@ cdef inline double max_plus(Floats x, Int first, Floats y, Int other, Int n) noe
 
 cdef inline double largest_size(Floats2 numbers, Int i) noexcept nogil:
     return rote_largest(&numbers[i, 0], numbers.shape[1]) if numbers.shape[1] > 0 else 0.0
+
+
+cdef inline (double, double) range_of(Floats2 numbers, Int i, Int first, Int end) noexcept nogil:
+    cdef double least
+    top = rote_range(&numbers[i, first], end - first, &least)
+    return least, top
 
 
 cdef inline Int tuple_of(Layout layout, Int f, Ints labels) noexcept nogil:

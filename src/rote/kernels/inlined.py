@@ -36,6 +36,12 @@ def largest_size(numbers: Floats2, i: Int) -> float:
     return inf if np.isnan(largest) else largest
 
 
+def range_of(numbers: Floats2, i: Int, first: Int, end: Int) -> tuple[float, float]:
+    """The least and the largest of some numbers of row i; infinite where one is NaN."""
+    some = numbers[i, first:end]
+    return (-inf, inf) if np.isnan(some).any() else (float(some.min()), float(some.max()))
+
+
 def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
     """The number of the label tuple that an output has at a factor."""
     code = 0

@@ -9,9 +9,16 @@ from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Layout, Masks, Questions, RowGroups
-    from rote.kernels.constants import LARGEST_SCORE
-    from rote.kernels.inlined import activity_of, entry_at, is_broken, largest_size, tuple_of
+    from rote.kernels.bundles import Layout, Masks, Questions, RowGroups, RuleTrees
+    from rote.kernels.constants import BESIDE, LARGEST_SCORE, MOST, NEAR, SUM, TABLE, WIDE
+    from rote.kernels.inlined import (
+        activity_of,
+        entry_at,
+        is_broken,
+        largest_size,
+        range_of,
+        tuple_of,
+    )
 
 
 def parts_of(labels: Ints2, layout: Layout) -> IntArray:
@@ -173,7 +180,7 @@ def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
 
 
 def ties_of(scores: Floats2, share: float) -> FloatArray:
-    """share · max(1, max |score|) of each input.
+    """share · max |score| of each input.
 
     inf where a score is infinite, NaN, or so large that a sum of scores may be.
     """
@@ -183,8 +190,162 @@ def ties_of(scores: Floats2, share: float) -> FloatArray:
     with cython.nogil:
         for i in range(m):
             largest = largest_size(scores, i)
-            ties[i] = share * max(1.0, largest) if largest < LARGEST_SCORE else inf
+            ties[i] = share * largest if largest < LARGEST_SCORE else inf
     return found
+
+
+def slot_range(questions: Questions, i: Int, first: Int, end: Int) -> tuple[float, float]:
+    """The least and the largest score of some parts of input i, closed labels left out."""
+    if questions.closed.shape[0] == 0 or first >= questions.closed.shape[1]:
+        return range_of(questions.scores, i, first, end)
+    least: float = inf
+    top: float = -inf
+    for p in range(first, end):
+        if not questions.closed[i, p]:
+            least = min(least, questions.scores[i, p])
+            top = max(top, questions.scores[i, p])
+    return least, top
+
+
+def spread_of(questions: Questions, i: Int, layout: Layout) -> tuple[float, float, float]:
+    """The best scores of all slots together, the largest loss, and the size of those scores.
+
+    The loss of a part is what its score lacks of the best of its slot, a variable or a factor.
+    """
+    best, widest, size = 0.0, 0.0, 0.0
+    variables = layout.sizes.shape[0]
+    for s in range(variables + layout.scope_ptr.shape[0] - 1):
+        if s < variables:
+            least, top = slot_range(questions, i, layout.offsets[s], layout.offsets[s + 1])
+        else:
+            f = s - variables
+            first, end = layout.factor_offsets[f], layout.factor_offsets[f + 1]
+            least, top = slot_range(questions, i, first, end)
+        if top >= least:
+            best += top
+            widest = max(widest, top - least)
+            size = max(size, max(top, -least))
+    return best, widest, size
+
+
+def has_near_labels(questions: Questions, i: Int, layout: Layout, near: float) -> bool:
+    """Whether a part lacks something of the best of its slot, but no more than this."""
+    variables = layout.sizes.shape[0]
+    for s in range(variables + layout.scope_ptr.shape[0] - 1):
+        f = s - variables
+        first = layout.offsets[s] if f < 0 else layout.factor_offsets[f]
+        end = layout.offsets[s + 1] if f < 0 else layout.factor_offsets[f + 1]
+        _, top = slot_range(questions, i, first, end)
+        for p in range(first, end):
+            closed: Bool = (
+                questions.closed.shape[0] > 0
+                and p < questions.closed.shape[1]
+                and questions.closed[i, p]
+            )
+            if questions.scores[i, p] < top and not closed and questions.scores[i, p] >= top - near:
+                return True
+    return False
+
+
+def is_too_coarse(questions: Questions, i: Int, layout: Layout, widest: float, lost: float) -> bool:
+    """Whether losses up to the widest are too large to compare outputs with the one that lost this.
+
+    Where nothing is lost, all others lose at least what the nearest label does.
+    """
+    if lost * WIDE >= widest:
+        return False
+    return lost > NEAR * widest or has_near_labels(questions, i, layout, NEAR * widest)
+
+
+def spreads(
+    questions: Questions, layout: Layout, share: float, numbers: OutFloats2
+) -> tuple[bool, bool]:
+    """Fill three rows: a share of each input's largest loss, its best scores, and how it is asked.
+
+    An input is asked as losses (1) where scores are large beside them or losses are large, and
+    as it is (0) elsewhere. Returns whether all are asked as they are, and whether all scores are
+    finite and so small that sums are.
+    """
+    expect("numbers", "rows", 3, numbers.shape[0])
+    expect("numbers", "columns", questions.scores.shape[0], numbers.shape[1])
+    questions.fit(
+        layout.factor_offsets[layout.factor_offsets.shape[0] - 1],
+        layout.offsets[layout.offsets.shape[0] - 1],
+    )
+    slots = layout.sizes.shape[0] + layout.scope_ptr.shape[0] - 1
+    beside = max(16.0, BESIDE / max(1, slots))
+    as_they_are: Bool = True
+    finite: Bool = True
+    with cython.nogil:
+        for i in range(questions.scores.shape[0]):
+            best, widest, size = spread_of(questions, i, layout)
+            if questions.closed.shape[0] > 0:  # closed ones are checked as well
+                finite &= largest_size(questions.scores, i) < LARGEST_SCORE
+            finite &= size < LARGEST_SCORE
+            shifted: Bool = widest > MOST or (size > beside * widest and widest > 0)
+            as_they_are &= not shifted
+            # Where nothing is lost, all outputs are equal whatever a tie is.
+            numbers[0, i] = share * (widest if widest > 0 else max(1.0, size))
+            numbers[1, i] = best
+            numbers[2, i] = shifted
+    return as_they_are, finite
+
+
+def first_too_coarse(
+    questions: Questions, layout: Layout, share: float, best: Floats, values: Floats, start: Int
+) -> int:
+    """The first input, from one on, whose largest losses are too large to compare such values.
+
+    ``best`` are the best scores of all slots together, and ties the share of the largest loss.
+    Where there is none, it is the number of inputs.
+    """
+    m = questions.scores.shape[0]
+    expect("values", "entries", m, values.shape[0])
+    expect("best", "entries", m, best.shape[0])
+    for i in range(start, m):
+        lost = best[i] - values[i]
+        if (
+            lost < inf
+            and lost > -inf
+            and is_too_coarse(questions, i, layout, questions.ties[i] / share, lost)
+        ):
+            return i
+    return m
+
+
+def first_that_breaks(labels: Ints2, trees: RuleTrees, start: Int) -> int:
+    """The first output, from one on, that breaks a rule; labels below 0 are none.
+
+    Where all obey, it is the number of outputs.
+    """
+    expect_least("labels", "columns", trees.reach, labels.shape[1])
+    m = labels.shape[0]
+    state: OutInts = ints(trees.kind.shape[0])
+    for i in range(start, m):
+        if labels.shape[1] > 0 and labels[i, 0] >= 0 and breaks(labels, i, trees, state):
+            return i
+    return m
+
+
+def breaks(labels: Ints2, i: Int, trees: RuleTrees, state: OutInts) -> bool:
+    """Whether output i breaks a rule; ``state`` is room for whether each part of one holds."""
+    for k in range(trees.kind.shape[0]):
+        total: Int = 0
+        first, end = trees.ptr[k], trees.ptr[k + 1]
+        if trees.kind[k] == SUM:
+            for c in range(first, end):
+                total += trees.coefficient[c] * state[trees.child[c]]
+            holds: Bool = trees.lower[k] <= total and total <= trees.upper[k]
+        else:  # of labels
+            for c in range(first, end):
+                total += trees.coefficient[c] * labels[i, trees.child[c]]
+            holds = total == trees.lower[k]
+            if trees.kind[k] == TABLE:
+                holds = trees.allowed[trees.lower[k] + total]
+        if trees.is_rule[k] and not holds:
+            return True
+        state[k] = holds
+    return False
 
 
 def all_finite(numbers: Floats) -> bool:

@@ -31,8 +31,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from rote.errors import DataError, SettingError, relocate
-from rote.inference import Engine, Exact
-from rote.inference.engine import find
+from rote.inference.engine import Engine, find
+from rote.inference.exact.exact import Exact
 from rote.inference.stores import MemoryStore, SqliteStore, Store
 from rote.inference.wrappers.amortized import Amortized, Counters
 from rote.learning.base import LEARNER, Learner, State, fit

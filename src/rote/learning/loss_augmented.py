@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import NoSolution, ScoreError, relocate
-from rote.inference import Engine, Status, k_best
-from rote.inference.engine import in_threads, require
+from rote.inference.asking import ask
+from rote.inference.engine import Engine, in_threads, require
+from rote.inference.exact.kbest import k_best
 from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Status
 from rote.model import Batch, Dataset
 from rote.space.losses import Loss, ZeroOne
 from rote.types import FloatArray, IntArray, readonly
@@ -91,7 +93,7 @@ def _most_violated(
     else:
         augmented = problem.with_loss(loss, gold)
         require(engine, augmented)
-        solutions = engine.answer(augmented, context)
+        solutions = ask(engine, augmented, context)
         labels = solutions.require_outputs()
         if augmented.loss_term is None:
             losses = readonly(loss.value(space, gold, labels))

@@ -31,8 +31,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from rote.errors import NoSolution, ScoreError, SettingError, relocate
-from rote.inference import Engine
-from rote.inference.engine import require
+from rote.inference.asking import ask
+from rote.inference.engine import Engine, require
 from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import ChainPlan
 from rote.kernels.learning.perceptron import (
@@ -165,7 +165,7 @@ class _Steps:
     def _predicted(self, problem: Problem, one: Batch) -> IntArray:
         require(self.engine, problem)
         try:
-            return self.engine.answer(problem, self.prepared.context(one)).require_outputs()
+            return ask(self.engine, problem, self.prepared.context(one)).require_outputs()
         except (NoSolution, ScoreError) as error:
             relocate(error, "example", one.members.tolist())
             raise

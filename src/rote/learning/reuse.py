@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference import Engine
+from rote.inference.engine import Engine
 from rote.inference.problem import NONE_CLOSED, Problem
 from rote.kernels.cache_lookup import best_remembered
 from rote.learning.loss_augmented import Violation, max_violated

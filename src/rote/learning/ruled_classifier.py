@@ -18,7 +18,8 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from rote.errors import DataError, LabelError, MissingDependency, SettingError
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.space import Space, SpaceBuilder, Variable
 from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
 from rote.tasks.external_scores import ExternalScores, external_scores_of, scores_from

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from rote.errors import DataError, MissingDependency, SettingError
-from rote.inference import Engine
+from rote.inference.engine import Engine
 from rote.learning.base import Learner
 from rote.learning.svm import StructuredSVM
 from rote.learning.training import train

@@ -23,8 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference import Engine
-from rote.inference.engine import Capability
+from rote.inference.engine import Capability, Engine
 from rote.kernels.learning.dual_descent import descend, largest_gain
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.learning.base import (

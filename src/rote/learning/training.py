@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rote.errors import ModelError, SettingError
-from rote.inference import Engine, Exact
-from rote.inference.engine import persistent
+from rote.inference.engine import Engine, persistent
+from rote.inference.exact.exact import Exact
 from rote.learning.base import LEARNER, Learner, State, check_examples
 from rote.learning.checkpoints import EXAMPLES, check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM

@@ -38,20 +38,17 @@ import numpy as np
 
 from rote.errors import DataError, ModelError, RoteError
 from rote.features import Index, index_from_json
-from rote.inference import (
-    BranchAndBound,
-    Chain,
-    Elimination,
-    Engine,
-    Exact,
-    Exhaustive,
-    Independent,
-    MessagePassing,
-    Milp,
-    Tree,
-)
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, HeuristicFeatures, LearnedBeam
-from rote.inference.engine import persistent
+from rote.inference.engine import Engine, persistent
+from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.chain import Chain
+from rote.inference.exact.elimination import Elimination
+from rote.inference.exact.exact import Exact
+from rote.inference.exact.exhaustive import Exhaustive
+from rote.inference.exact.independent import Independent
+from rote.inference.exact.message_passing import MessagePassing
+from rote.inference.exact.tree import Tree
+from rote.inference.solvers.milp import Milp
 from rote.io.atomic import write_new
 from rote.io.serialize import Registry, classes, outline, parts_of, restored
 from rote.model.layout import Block, Layout

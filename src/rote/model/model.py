@@ -7,7 +7,7 @@ Global features of whole outputs are slots as well, and their vectors are consta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
-from rote.inference import Engine, Exact, Solutions
-from rote.inference.engine import Capability, check_engine, in_threads, require
+from rote.inference.asking import ask_all
+from rote.inference.engine import Capability, Engine, check_engine, in_threads, require
+from rote.inference.exact.exact import Exact
+from rote.inference.solutions import Solutions
 from rote.model.batch import Batch
 from rote.model.dataset import Dataset, check_many, pairs_of, prepare
 from rote.model.layout import Layout
@@ -27,6 +29,8 @@ from rote.tasks.task import Task, WithoutRules, labels_of
 from rote.types import FloatArray, readonly
 
 if TYPE_CHECKING:
+    from rote.inference.explain import Explanation
+    from rote.inference.rule_report import RuleReport
     from rote.viz import Picture
 
 SOFT = "rule "  # what the names of blocks of soft rules begin with
@@ -159,7 +163,7 @@ class Model(Generic[X, Y]):
             ]
         for problem, _ in pairs:
             require(self.engine, problem)
-        answers = self.engine.answer_all(pairs)
+        answers = ask_all(self.engine, pairs)
         for group in batch:
             try:
                 yield next(answers)
@@ -242,6 +246,58 @@ class Model(Generic[X, Y]):
         (y,) = self.decode([x], answers)
         costs = [f"{name}: costs {cost:.3g}" for name, cost in self.rule_costs.items()]
         return show(self.task, x, y, gold, facts=[answers[0][1].proof(), *costs])
+
+    def explain(
+        self, x: X, wanted: Mapping[str, str] | None = None, *, limit: int = 20
+    ) -> Explanation:
+        """Why the output of an input has not some labels; see `rote.explain`.
+
+        Parameters
+        ----------
+        x
+            The input.
+        wanted
+            Labels by the name of their variable in ``model.task.frame(x).space``.
+        limit
+            At most so many sets of rules.
+        """
+        from rote.inference.explain import explain
+
+        prepared = self.prepare([x])
+        problem = prepared.problem(self.weights, prepared.groups[0])
+        return explain(problem.space, problem, wanted, engine=self.engine, limit=limit)
+
+    def rule_report(
+        self,
+        xs: Iterable[X],
+        ys: Iterable[Y] | None = None,
+        *,
+        by: Callable[[str], str] | None = None,
+        most: int = 2,
+        limit: int = 100,
+    ) -> RuleReport:
+        """What each rule changes in the outputs of some inputs; see `rote.rule_report`.
+
+        Parameters
+        ----------
+        xs, ys
+            The inputs, and their right outputs where they are known; these may break rules.
+        by
+            Makes the name of a kind of the name of a rule; its name without numbers unless given.
+        most
+            At most so many kinds are looked at together.
+        limit
+            At most so many sets that bind are looked for in an input.
+        """
+        from rote.inference.rule_report import Corpus, kind_of, report_of
+
+        prepared = self.prepare(xs, ys, allow_infeasible_gold=True)
+        corpora = (
+            Corpus(prepared.problem(self.weights, piece), piece.members, piece.gold)
+            for pieces in prepared.batches()
+            for piece in pieces
+        )
+        return report_of(corpora, self.engine, kind_of if by is None else by, most, limit)
 
     def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Batch, Solutions]]) -> list[Y]:
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""

@@ -1,6 +1,7 @@
 """A service behind HTTP.
 
     POST /predict   {"input": x} or {"inputs": [x, ...]}; {"answers": [...]}, one for each, in order
+    POST /explain   {"input": x, "wanted": {variable: label, ...}}; why its output has not these
     GET /stats      what the service is and what it has done
     GET /health     whether it takes requests
     GET /           a page that shows all this
@@ -20,7 +21,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import rote
 from rote.errors import DataError, InputTooLarge, MissingDependency, Overloaded, RoteError
@@ -38,7 +39,10 @@ except ImportError as error:
         "run: pip install '.[serve]' in a checkout of rote"
     ) from error
 
-Finite = Annotated[float | None, AfterValidator(lambda x: x if isfinite(x) else None)]
+Asked = TypeVar("Asked", bound=BaseModel)
+Finite = Annotated[
+    float | None, AfterValidator(lambda x: None if x is None or not isfinite(x) else x)
+]
 # The page is whole in itself; the browser is told to hold it to that.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -83,8 +87,47 @@ class Answers(BaseModel):
     answers: list[OneAnswer]
 
 
+class Why(BaseModel):
+    """The question why the output of an input has not some labels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: Any
+    wanted: dict[str, str] = {}
+
+
+class OneRelaxation(BaseModel):
+    """What `Relaxation` says."""
+
+    rules: list[str]
+    value: Finite
+    best: Finite
+
+
+class Explained(BaseModel):
+    """What `Explanation` says, in sentences as well, and the labels that each variable may have."""
+
+    wanted: dict[str, str]
+    answer: dict[str, str] | None
+    value: Finite
+    instead: dict[str, str] | None
+    instead_value: Finite
+    value_without_rules: Finite
+    cost: Finite
+    cost_of_rules: Finite
+    broken: list[str]
+    conflicts: list[list[str]]
+    relaxations: list[OneRelaxation]
+    complete: bool
+    calls: int
+    sentences: list[str]
+    labels: dict[str, list[str]]
+
+
 # The body is read by hand, no further than a limit; so the framework has to be told what it is.
-BODY = {"required": True, "content": {"application/json": {"schema": Query.model_json_schema()}}}
+def _described(query: type[BaseModel]) -> dict[str, Any]:
+    content = {"application/json": {"schema": query.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -101,7 +144,7 @@ def create_app(service: Service) -> FastAPI:
     )
     page = files("rote.serve").joinpath("page.html").read_text(encoding="utf-8")
 
-    @app.post("/predict", openapi_extra={"requestBody": BODY}, response_model=Answers)
+    @app.post("/predict", openapi_extra=_described(Query), response_model=Answers)
     async def predict(request: Request) -> JSONResponse:
         try:
             values = _inputs(await _body(request, service.limits.max_bytes))
@@ -112,6 +155,19 @@ def create_app(service: Service) -> FastAPI:
         answers = await asyncio.wrap_future(future)
         said = [OneAnswer.model_validate(answer) for answer in answers]
         return JSONResponse(Answers(answers=said).model_dump())
+
+    @app.post("/explain", openapi_extra=_described(Why), response_model=Explained)
+    async def explain(request: Request) -> JSONResponse:
+        try:
+            asked = _why(await _body(request, service.limits.max_bytes))
+            future = service.submit_question(asked.input, asked.wanted)
+        except RoteError as error:
+            service.refuse(reason(error))
+            raise
+        space, why = await asyncio.wrap_future(future)
+        labels = {variable.name: variable.labels for variable in space.variables[: space.own]}
+        said = why.record() | {"sentences": why.sentences(), "labels": labels}
+        return JSONResponse(Explained.model_validate(said).model_dump())
 
     @app.get("/stats")
     async def stats() -> JSONResponse:
@@ -135,7 +191,7 @@ def create_app(service: Service) -> FastAPI:
 async def _nothing_there(request: Request, error: Exception) -> JSONResponse:
     """What the framework refuses by itself: a path or a method that there is not."""
     assert isinstance(error, HTTPException)
-    there = "there are POST /predict, GET /stats, GET /health and GET /"
+    there = "there are POST /predict, POST /explain, GET /stats, GET /health and GET /"
     sentence = f"{there}; got {request.method} {request.url.path}"
     return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
 
@@ -169,17 +225,25 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 def _inputs(body: bytes) -> list[Any]:
+    how = '{"input": ...} or {"inputs": [...]} and nothing else'
+    read = _read(body, Query, how)
+    if len(read.model_fields_set) != 1:
+        raise _unlike(how, body)
+    return read.values
+
+
+def _why(body: bytes) -> Why:
+    return _read(body, Why, '{"input": ..., "wanted": {"variable": "label"}} and nothing else')
+
+
+def _read(body: bytes, kind: type[Asked], how: str) -> Asked:
     try:
-        asked = json.loads(body)
+        return kind.model_validate(json.loads(body))
+    except ValidationError:
+        raise _unlike(how, body) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"expected a request in JSON: {error}") from None
-    try:
-        read = Query.model_validate(asked)
-    except ValidationError:
-        read = Query()
-    if len(read.model_fields_set) != 1:
-        raise DataError(
-            'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
-            f"got {body[:80].decode('utf-8', 'replace')}"
-        )
-    return read.values
+
+
+def _unlike(how: str, body: bytes) -> DataError:
+    return DataError(f"a request is {how}; got {body[:80].decode('utf-8', 'replace')}")

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from rote.errors import ModelError, SettingError
-from rote.inference import Engine
 from rote.inference.approximate import LearnedBeam
-from rote.inference.engine import find
+from rote.inference.engine import Engine, find
 from rote.inference.stores import open_store
 from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.wrappers.amortized.certificates import Certificate

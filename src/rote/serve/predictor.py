@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from math import isinf
@@ -17,18 +17,23 @@ from typing import Any, NamedTuple
 from rote.errors import (
     DataError,
     InputTooLarge,
+    LabelError,
     ModelError,
     RoteError,
     ServiceError,
     relocate,
 )
-from rote.inference import FoundBy, Solutions, Status
+from rote.inference.exact.exact import Exact
+from rote.inference.explain import Explanation
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.model import Model
 from rote.serve.answer_cache import AnswerCache, key_of
+from rote.space import Space
 from rote.tasks.adapter import Adapter, describe
 
 LOG = logging.getLogger(__name__)
 OPTIMAL = Status.OPTIMAL.name.lower()
+SETS = 10  # of rules, in an explanation
 WITHOUT = (Status.INFEASIBLE, Status.TIMED_OUT)  # an output
 
 
@@ -89,6 +94,17 @@ class Predictor:
                 best = {key: found[:3] for key, found in solved.items() if found.status == OPTIMAL}
                 self.cache.put(best)
         return [known[key] for key in keys]
+
+    def explain(self, value: Any, wanted: Mapping[str, str]) -> tuple[Space, Explanation]:
+        """Why the best output of an input has not some labels, and the space of its outputs."""
+        _key([value, dict(wanted)], 0)  # refuses what could not be said in JSON
+        x = self._read(value, 0)
+        try:
+            with _blaming("task", RoteError, (0,)):
+                why = self.model.with_engine(Exact()).explain(x, wanted, limit=SETS)
+        except LabelError as error:
+            raise DataError(str(error)) from None
+        return self.model.task.frame(x).space, why
 
     def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         if self.cache is None:

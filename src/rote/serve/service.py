@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from rote.errors import DataError, InputTooLarge, Overloaded, SettingError
 from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import Engine, find, layers, rebuilt
+from rote.inference.explain import Explanation
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
@@ -31,6 +32,7 @@ from rote.serve.answer_cache import AnswerCache
 from rote.serve.predictor import Answer, Predictor, digest_of
 from rote.serve.stats import ServiceStats
 from rote.settings import Checked, whole
+from rote.space import Space
 from rote.tasks.adapter import Adapter, adapter_of, check_size
 from rote.tasks.task import Task
 
@@ -63,7 +65,8 @@ class Limits(Checked):
 
 class _Job(NamedTuple):
     values: Sequence[Any]
-    future: Future[list[Answer]]
+    future: Future[Any]
+    wanted: Mapping[str, str] | None = None  # of a question why an output has not these labels
 
 
 class Service:
@@ -155,8 +158,20 @@ class Service:
             raise DataError(
                 f"a request is a list of inputs, got {values!r:.80}; put a single input into a list"
             )
-        future: Future[list[Answer]] = Future()
         check_size("inputs in a request", len(values), self.limits.inputs)
+        return self._take(_Job(values, Future()))
+
+    def submit_question(
+        self, value: Any, wanted: Mapping[str, str]
+    ) -> Future[tuple[Space, Explanation]]:
+        """Take the question why the best output of an input has not some labels.
+
+        What comes is the space of its outputs and the explanation, found by `Exact`.
+        """
+        return self._take(_Job([value], Future(), wanted))
+
+    def _take(self, job: _Job) -> Future[Any]:
+        values = job.values
         with self._changed:
             if self._closing:
                 raise Overloaded("the service is closing; ask again when it is back")
@@ -167,10 +182,10 @@ class Service:
                     "ask again later",
                     min(LONGEST, max(1, ceil(self._waiting * each))),
                 )
-            self._jobs.append(_Job(values, future))
+            self._jobs.append(job)
             self._waiting += len(values)
             self._changed.notify()
-        return future
+        return job.future
 
     def predict(self, values: Sequence[Any]) -> list[Answer]:
         """The answers to a request."""
@@ -228,8 +243,12 @@ class Service:
         while jobs := self._next():
             taken = [job for job in jobs if job.future.set_running_or_notify_cancel()]
             self._no_longer_waits([job for job in jobs if job.future.cancelled()])
-            if taken:
-                self._answer(taken)
+            inputs = [job for job in taken if job.wanted is None]
+            if inputs:
+                self._answer(inputs)
+            for job in taken:
+                if job.wanted is not None:
+                    self._explain(job, job.wanted)
 
     def _next(self) -> list[_Job]:
         """All that waits, up to a limit; nothing when the service is closed and all is answered."""
@@ -253,15 +272,27 @@ class Service:
                 for job in jobs:
                     self._answer([job])
                 return
-            self._stats.refuse(reason(error))
-            self._no_longer_waits(jobs)
-            jobs[0].future.set_exception(error)
+            self._fail(jobs[0], error)
             return
         self._stats.enter(len(jobs), found, perf_counter() - start)
         self._no_longer_waits(jobs)
         rest = iter(found)
         for job in jobs:
             job.future.set_result([next(rest) for _ in job.values])
+
+    def _explain(self, job: _Job, wanted: Mapping[str, str]) -> None:
+        try:
+            found = self._predictor.explain(job.values[0], wanted)
+        except Exception as error:  # noqa: BLE001  # it goes to whoever asked
+            self._fail(job, error)
+            return
+        self._no_longer_waits([job])
+        job.future.set_result(found)
+
+    def _fail(self, job: _Job, error: Exception) -> None:
+        self._stats.refuse(reason(error))
+        self._no_longer_waits([job])
+        job.future.set_exception(error)
 
     def _no_longer_waits(self, jobs: Sequence[_Job]) -> None:
         """Make room before answers are given, for who asks again as soon as one is there."""

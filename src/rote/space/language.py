@@ -14,7 +14,7 @@ This module knows nothing of parts, columns or scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from numbers import Integral
@@ -433,9 +433,23 @@ class LinearRows(Rule):
         arrays = self.ptr, self.label, self.coefficient
         return ("rows", tuple(owner), *(tuple(array.tolist()) for array in arrays), *ends)
 
+    def some(self, rows: IntArray) -> LinearRows:
+        """The table of some of the rows."""
+        counts = np.diff(self.ptr)[rows]
+        ptr = offsets_from_counts(counts)
+        entries = np.arange(ptr[-1]) + np.repeat(self.ptr[rows] - ptr[:-1], counts)
+        own = self.column[entries], self.coefficient[entries], self.lower[rows], self.upper[rows]
+        return LinearRows(self.known, self.starts, readonly(ptr), *map(readonly, own))
+
     def all_hold(self, columns: Mapping[int, IntArray], m: int) -> BoolArray:
-        """What `Rule.holds` gives, for m outputs; so many rows at once as fit into some room."""
+        """What `Rule.holds` gives, for m outputs."""
         result = np.ones(m, dtype=np.bool_)
+        for rows in self.each_holds(columns, m):
+            result &= rows.all(axis=0)
+        return result
+
+    def each_holds(self, columns: Mapping[int, IntArray], m: int) -> Iterator[BoolArray]:
+        """Whether each row holds for m outputs: so many rows at once as fit into some room."""
         used, owner = np.unique(self.owner, return_inverse=True)
         outputs = np.array([columns[j] for j in used.tolist()], dtype=np.int64).reshape(
             len(used), m
@@ -451,8 +465,7 @@ class LinearRows(Rule):
             # Sums that wrap around wrap back: their difference is right, since it is small.
             total = np.diff(added.cumsum(axis=0)[ptr - own.start], axis=0)
             ends = self.lower[first : first + step, None], self.upper[first : first + step, None]
-            result &= ((ends[0] <= total) & (total <= ends[1])).all(axis=0)
-        return result
+            yield (ends[0] <= total) & (total <= ends[1])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -17,12 +17,13 @@ from typing import TypeVar, TypeVarTuple
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, locate
-from rote.kernels.bundles import Layout
-from rote.kernels.outputs import all_obey, parts_of, values_of
+from rote.kernels.bundles import Layout, RuleTrees
+from rote.kernels.outputs import all_obey, first_that_breaks, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
 from rote.space.language import LinearRows, Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, holds_everywhere, split
+from rote.space.rule_trees import rule_trees
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FINGERPRINT_VERSION = 1
@@ -183,6 +184,23 @@ class Space:
         """The same variables and factors without the rules."""
         return self._free if self.required else self
 
+    def with_rules(self, kept: Collection[int]) -> Space:
+        """The same variables and factors with some of the rules, by their number in `required`."""
+        rules = []
+        required = self.rules[: self._required_count]
+        for named, (numbers, rule) in zip(required, self._numbered(), strict=True):
+            own = [number in kept for number in numbers]
+            if all(own):
+                rules.append(named)
+            elif any(own):
+                assert isinstance(rule, LinearRows)
+                some = rule.some(np.array(rule.numbers)[own])
+                rules.append(NamedRule(named.given, some))
+        if not rules:
+            return self.without_rules()
+        meaning = self.rules[self._required_count :]
+        return Space(self.variables, self.factors, (*rules, *meaning), self.soft)
+
     @cached_property
     def _free(self) -> Space:  # it has names, which equal spaces do not share
         return Space(self.variables, self.factors, self.rules[self._required_count :], self.soft)
@@ -200,7 +218,7 @@ class Space:
         n = len(self.variables)
         return self.factors[: len(self.factors) - sum(s.slot >= n for s in self.soft)]
 
-    @property
+    @cached_property
     def required(self) -> tuple[NamedRule, ...]:
         """The rules that every output obeys; what else there is says what soft rules mean."""
         return tuple(each for named in self.rules[: self._required_count] for each in named.each)
@@ -353,13 +371,51 @@ class Space:
             result &= named.rule.holds(columns)
         return result
 
+    def obeys(self, labels: IntArray) -> bool:
+        """Whether all of some outputs obey the rules as they were written; labels of -1 do."""
+        trees, left = self.once(_trees) if "forms" in vars(self) else _trees(self)
+        if first_that_breaks(labels, trees, 0) < len(labels):
+            return False
+        there = labels[(labels >= 0).all(axis=1)] if len(left) else labels[:0]
+        rules = [self.rules[number].rule for number in left.tolist() if len(there)]
+        return all(rule.holds(dict(enumerate(there.T))).all() for rule in rules)
+
     def broken(self, labels: AnyArray) -> tuple[NamedRule, ...]:
         """The rules that one output breaks."""
         batch = self.as_labels(labels)
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
-        columns = dict(enumerate(batch.T))
-        return tuple(named for named in self.required if not named.rule.holds(columns).all())
+        (numbers,) = self.broken_by(batch)
+        return tuple(self.required[k] for k in sorted(numbers))
+
+    def broken_by(
+        self, labels: IntArray, obeyed: Collection[int] = frozenset()
+    ) -> list[frozenset[int]]:
+        """What each output of a batch breaks, by its number in `required`.
+
+        What is known to be ``obeyed`` need not be looked at.
+        """
+        columns = dict(enumerate(labels.T))
+        broken: list[set[int]] = [set() for _ in labels]
+        for numbers, rule in self._numbered():
+            if all(number in obeyed for number in numbers):
+                continue
+            if isinstance(rule, LinearRows):
+                holds = np.concatenate([*rule.each_holds(columns, len(labels))])[rule.numbers]
+            else:
+                holds = rule.holds(columns)[None]
+            for row, output in np.argwhere(~holds).tolist():
+                broken[output].add(numbers[row])
+        return [frozenset(numbers) for numbers in broken]
+
+    def _numbered(self) -> Iterator[tuple[range, Rule]]:
+        """The required rules, with the numbers in `required` of what they are made of."""
+        first = 0
+        for named in self.rules[: self._required_count]:
+            rule = named.rule
+            count = len(rule.numbers) if isinstance(rule, LinearRows) else 1
+            yield range(first, first + count), rule
+            first += count
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
         """The total score of each output of a batch, under its own row of scores or one for all."""
@@ -553,6 +609,10 @@ def _rows(space: Space) -> Rows:
     sizes = space.sizes.tolist()
     tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     return stacked(lower(sizes, tabled), lower(sizes, long_rules))
+
+
+def _trees(space: Space) -> tuple[RuleTrees, IntArray]:
+    return rule_trees(named.rule for named in space.rules)
 
 
 def _network(space: Space) -> Network:

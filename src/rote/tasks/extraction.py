@@ -9,30 +9,26 @@ The schema is compiled once, and the answers are exact and proved.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from rote.errors import LabelError, SpaceError
 from rote.inference.engine import Engine, check_engine
-from rote.inference.exact.exact import Exact
 from rote.inference.solutions import Status
 from rote.settings import FLAG, LIST, Checked, one_of, optional, whole
 from rote.tasks.candidates import (
     ALLOW,
-    DIRECTED,
+    AT_ONCE,
     DISALLOW,
     NESTED,
     CandidateRules,
-    Candidates,
     Limit,
+    Relation,
+    RelationRules,
     best_candidates,
-    companions_of,
 )
-from rote.types import IntArray
 
 
 class EntityCandidate(NamedTuple):
@@ -208,37 +204,26 @@ class ExtractionSchema(Checked):
 
     @cached_property
     def _rules(self) -> CandidateRules:
-        every, n = self.relations, len(self.relations)
+        links = tuple((r.name, r.name) for r in self.relations if r.symmetric)
+        links += tuple((r.name, r.inverse) for r in self.relations if r.inverse)
+        return CandidateRules(self._rules_of, self.overlap, links)
 
-        def sides(kinds: Iterable[Sequence[str]]) -> Any:
-            return np.array(
-                [[not own or kind in own for kind in self.entities] for own in kinds], np.bool_
-            ).reshape(n, len(self.entities))
-
-        limits = [
-            Limit(per_tail, np.arange(n) == k, together=False, most=most)
-            for k, each in enumerate(every)
-            for per_tail, most in ((False, each.max_per_head), (True, each.max_per_tail))
-            if most is not None
-        ]
-        links = [(k, k) for k, each in enumerate(every) if each.symmetric]
-        links += [(k, self._names[r.inverse]) for k, r in enumerate(every) if r.inverse]
-        return CandidateRules(
-            sides(each.head for each in every),
-            sides(each.tail for each in every),
-            np.array([each.loops and not each.acyclic for each in every], np.bool_),
-            np.full(n, DIRECTED),
-            tuple(limits),
-            companions_of(n, links),
-            tuple(np.arange(n) == k for k, each in enumerate(every) if each.acyclic),
-            self.overlap,
+    def _rules_of(self, name: str) -> RelationRules:
+        said = self.relations[_position(self._names, name, "a candidate has the relation")]
+        both = ((False, said.max_per_head), (True, said.max_per_tail))
+        return RelationRules(
+            frozenset(said.head) or None,
+            frozenset(said.tail) or None,
+            said.loops,
+            limits=tuple(Limit(name, side, most) for side, most in both if most is not None),
+            acyclic=(name,) if said.acyclic else (),
         )
 
     def best(
         self,
         entities: Sequence[EntityCandidate | tuple[int, int, str, float]],
         relations: Sequence[RelationCandidate | tuple[int, str, int, float]] = (),
-        engine: Engine | None = None,
+        engine: Engine = AT_ONCE,
     ) -> Extraction:
         """The candidates that are allowed together and add up to the most.
 
@@ -250,50 +235,33 @@ class ExtractionSchema(Checked):
             Candidates: head, type, tail and score of each, where head and tail are positions
             among the entity candidates.
         engine
-            What finds them; None is `Exact`.
+            What finds them.
         """
-        chosen = Exact() if engine is None else engine
-        check_engine("engine", chosen)
-        start, end, kinds, scores = zip(*entities, strict=True) if entities else ((),) * 4
-        heads, names, tails, gains = zip(*relations, strict=True) if relations else ((),) * 4
-        kind = [_position(self._types, name, "a candidate has the entity type") for name in kinds]
-        name = [_position(self._names, each, "a candidate has the relation") for each in names]
-        ends = np.array([heads, tails], np.int64)
-        if ends.size and (ends.min() < 0 or ends.max() >= len(kind)):
-            k = int(((ends < 0) | (ends >= len(kind))).any(axis=0).argmax())
-            raise LabelError(
-                f"relation candidate {k} is between {heads[k]} and {tails[k]}; head and tail are "
-                f"positions of the {len(kind)} entity candidates"
-            )
-        number = [np.array(column, np.int64) for column in (start, end, kind, name)]
-        given = Candidates(
-            *number[:3],
-            np.array(scores, np.float64),
-            ends[0],
-            ends[1],
-            number[3],
-            np.array(gains, np.float64),
-        )
-        taken = best_candidates(self._rules, given, chosen)
+        check_engine("engine", engine)
+        spans = [EntityCandidate(*each) for each in entities]
+        for each in spans:
+            _position(self._types, each.type, "a candidate has the entity type")
+        links = [Relation(*each) for each in relations]
+        for k, one in enumerate(links):
+            if not (0 <= one.head < len(spans) and 0 <= one.tail < len(spans)):
+                raise LabelError(
+                    f"relation candidate {k} is between {one.head} and {one.tail}; head and tail "
+                    f"are positions of the {len(spans)} entity candidates"
+                )
+        taken = best_candidates(self._rules, spans, links, engine)
+        own = {links[j][:3]: None for j in taken.relations}
+        implied = {
+            ((tail, name, head) if flipped else (head, name, tail)): None
+            for head, kind, tail in own
+            for name, flipped in self._rules.of(kind)[0]
+        }
         return Extraction(
-            tuple(taken.entities.tolist()),
-            tuple(taken.relations.tolist()),
-            tuple(self._implied(given, taken.relations)),
+            tuple(taken.entities),
+            tuple(taken.relations),
+            tuple(one for one in implied if one not in own),
             taken.value,
             taken.status,
         )
-
-    def _implied(self, given: Candidates, taken: IntArray) -> Iterable[tuple[int, str, int]]:
-        """What comes with the relations that are taken and is not one of them."""
-        columns = (given.relation[taken], given.head[taken], given.tail[taken])
-        own = list(zip(*(column.tolist() for column in columns), strict=True))
-        there = set(own)
-        for relation, head, tail in own if self._rules.companions else ():
-            for other, flipped in self._rules.companions[relation]:
-                one = (other, tail, head) if flipped else (other, head, tail)
-                if one not in there:
-                    there.add(one)
-                    yield one[1], self.relations[other].name, one[2]
 
     def to_json(self) -> str:
         """The schema as JSON, which `from_json` reads."""

@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from rote.errors import RoteError, ScoreError, SettingError, locate
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.inference.many import check_solving, solve_group
 from rote.io.tables import as_array, column, columns_of, grouped, in_runs, like, numbers
 from rote.metrics.labels import IGNORED

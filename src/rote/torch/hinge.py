@@ -26,8 +26,10 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import LabelError, ScoreError
-from rote.inference import Engine, Exact, Problem, Status
-from rote.inference.problem import Context
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Status
 from rote.kernels.constants import LARGEST_SCORE
 from rote.learning.loss_augmented import max_violated
 from rote.settings import check, one_of

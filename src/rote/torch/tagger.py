@@ -21,7 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import SettingError
-from rote.inference import Engine, Exact
+from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.learning.base import LOSS, check_labels
 from rote.settings import instance_of, number, one_of, optional, whole
 from rote.space import Space

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _STYLES = {Tone.PLAIN: "", Tone.FAINT: "dim", Tone.BROKEN: "bold red"}
 _BROKEN_TILE = "bold #ffffff on #c92a2a"
-_ASCII = str.maketrans("─╌│┌┐└┘┼▼✗≠…·␣", "--|+++++vx#.._")
+_ASCII = str.maketrans("─╌│┌┐└┘┼▼✗≠→…·␣", "--|+++++vx#>.._")
 
 
 class Piece(NamedTuple):

@@ -1,7 +1,5 @@
 """Beams: answers that obey, bounds that are true, priorities and orders of one's own."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status, clamp
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status, clamp
 from rote.inference.approximate import Beam, ConstrainedBeam, LearnedBeam
 from rote.inference.approximate.beam import partial_scores
 from rote.space import SpaceBuilder, at_least, at_most
@@ -21,7 +19,6 @@ widths = st.sampled_from([1, 2, 5])
 
 
 @given(problems(), st.sampled_from([None, 1]), widths, st.booleans())
-@settings(max_examples=60)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows, width, proof):
     space, problem = problem
     with rules_as_rows(as_rows):
@@ -35,7 +32,6 @@ def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows, width,
 
 
 @given(problems(spaces(most=4, max_rules=0)))
-@settings(max_examples=40)
 def test_a_wide_beam_without_rules_is_exhaustive_search(problem):
     space, problem = problem
     found, best = Beam(width=256).solve(space, problem), Exhaustive().solve(space, problem)
@@ -47,7 +43,6 @@ def test_a_wide_beam_without_rules_is_exhaustive_search(problem):
 
 
 @given(problems(spaces(most=4), inputs=2), widths)
-@settings(max_examples=30)
 def test_a_priority_that_is_the_score_changes_nothing(problem, width):
     space, problem = problem
     scores = np.round(8 * problem.scores) / 8  # sums are exact in any order
@@ -314,7 +309,6 @@ def test_settings_that_cannot_be_are_refused(engine, options, message):
 
 @pytest.mark.parametrize("as_rows", [None, 1, 4])
 @given(problems(spaces(max_rules=4)), st.sampled_from([1, 3]), st.booleans())
-@settings(max_examples=40)
 def test_every_answer_obeys_and_what_has_none_is_infeasible(as_rows, problem, width, proof):
     space, problem = problem
     with rules_as_rows(as_rows):

@@ -1,7 +1,5 @@
 """Patterns: what is tied, what shares weights, and that digests are the same everywhere."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re
@@ -11,7 +9,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
@@ -188,7 +186,6 @@ def test_a_long_rule_is_counted():
 
 
 @given(networks(1), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(network, seed):
     space, _ = network
     rng = np.random.default_rng(seed)

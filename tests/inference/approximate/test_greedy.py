@@ -1,18 +1,16 @@
 """`RGS`: answers that obey, values and bounds that are true, and the same answer every time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote import Decomposed, HammingBall
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.errors import InfeasibleSpace, LabelError, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.problem import NO_CONTEXT, Context
 from rote.space import SpaceBuilder, at_most, exactly
@@ -53,7 +51,6 @@ def grid(n, labels="ab", seed=0):
 
 
 @given(problems(), st.sampled_from([None, 1]))
-@settings(max_examples=75)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
     space, problem = problem
     with rules_as_rows(as_rows):
@@ -67,7 +64,6 @@ def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
 
 
 @given(spaces(least=1, most=4, max_rules=0), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
 def test_small_spaces_are_solved_by_many_restarts(space, seed):
     scores = np.random.default_rng(seed).normal(size=(3, space.parts))
     found, best = RGS(restarts=60).solve(space, scores), Exhaustive().solve(space, scores)

@@ -1,13 +1,11 @@
 """Greedy search in plain Python: the same as in kernels, and whatever kernels do not know."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.inference import Exhaustive, Problem, Status
+from rote.engines import Exhaustive, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.approximate import greedy_any_score as slowly
 from rote.inference.approximate.initial import unary_argmax
@@ -58,7 +56,6 @@ def binary(n, *rules):
 
 
 @given(spaces(least=1, most=4, max_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 4))
-@settings(max_examples=40)
 def test_without_rules_it_goes_where_kernels_go(space, seed, n_resampled):
     rng = np.random.default_rng(seed)
     problem = Problem.of(space, rng.normal(size=(3, space.parts)))

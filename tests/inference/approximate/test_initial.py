@@ -1,12 +1,10 @@
 """Guesses: every variable by itself, under the weights of a classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import Problem
 from rote.errors import ScoreError, SettingError
-from rote.inference import Problem
 from rote.inference.approximate import RGS, UnaryClassifier
 from rote.inference.approximate.initial import unary_argmax
 from rote.inference.problem import Context

@@ -1,7 +1,5 @@
 """`LearnedBeam`: it learns from an engine, always obeys, skips what h decides, and counts."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import Exact, FoundBy, Solutions, Status, clamp
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, FoundBy, Solutions, Status, clamp
 from rote.inference.approximate import RGS, Beam, LearnedBeam
 from rote.inference.engine import Engine
 from rote.inference.problem import LazyProblem, LazyScores
@@ -115,7 +113,6 @@ def test_inputs_without_an_answer_are_not_learned_from():
 
 
 @given(problems(spaces(most=4, max_rules=3)), st.sampled_from([None, 1, 4]), st.booleans())
-@settings(max_examples=40)
 def test_answers_always_obey(problem, as_rows, proof):
     space, problem = problem
     with rules_as_rows(as_rows):

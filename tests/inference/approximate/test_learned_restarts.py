@@ -1,15 +1,13 @@
 """`LearnedRestarts`: answers as good as those of `RGS`, from fewer climbs the more it has seen."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
 import numpy as np
 import pytest
 
+from rote.engines import Exact, FoundBy, Problem, Status
 from rote.errors import SettingError
-from rote.inference import Exact, FoundBy, Problem, Status
 from rote.inference.approximate import RGS, LearnedRestarts
 from rote.inference.problem import Context
 from rote.model import prepare

@@ -1,12 +1,10 @@
 """Paths of greedy search, from starts of one's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import Problem
 from rote.errors import UnsupportedSpace
-from rote.inference import Problem
 from rote.inference.approximate import RGS, hill_climb
 from rote.inference.approximate.search_trace import MAX_STEPS, RestartSampler
 from rote.inference.problem import NO_CONTEXT

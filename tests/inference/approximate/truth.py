@@ -1,11 +1,9 @@
 """What is true of every answer of a search, judged by looking at all outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from rote.inference import Status
+from rote.engines import Status
 from tests.strategies import Judge, known_value, row_of
 
 

@@ -1,15 +1,13 @@
 """`BranchAndBound`: exact without limits, honest with them."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.inference import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
+from rote.engines import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
 from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most
 from tests.inference.outputs import built, dense, local_search
@@ -50,7 +48,6 @@ def test_any_number_of_nodes_brackets_the_optimum(eliminate):
 
 
 @given(problems(inputs=3), st.integers(1, 6), st.sampled_from([None, 1]))
-@settings(max_examples=75)
 def test_limits_never_make_an_answer_false(problem, nodes, max_entries):
     space, problem = problem
     judge = Judge(space)
@@ -72,7 +69,6 @@ def test_limits_never_make_an_answer_false(problem, nodes, max_entries):
 
 
 @given(problems(inputs=3), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=75)
 def test_an_incumbent_changes_no_answer_and_no_limit_takes_it_away(problem, seed, max_entries):
     space, problem = problem
     judge = Judge(space)

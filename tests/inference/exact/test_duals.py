@@ -1,7 +1,5 @@
 """Dual bounds: never below the best, never worse with more sweeps, exact on trees."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -9,16 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Duals, Exhaustive, Milp, Problem, dual_bound, zero_duals
 from rote.errors import ScoreError, SettingError
-from rote.inference import (
-    BranchAndBound,
-    Duals,
-    Exhaustive,
-    Milp,
-    Problem,
-    dual_bound,
-    zero_duals,
-)
 from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most, exactly
 from rote.types import readonly
@@ -71,7 +61,6 @@ def test_any_duals_bound_every_output(problem, seed, max_entries):
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=60)
 def test_more_sweeps_never_raise_the_bound(problem, seed, max_entries):
     space, problem = problem
     judge = Judge(space)
@@ -92,7 +81,6 @@ def test_more_sweeps_never_raise_the_bound(problem, seed, max_entries):
 
 
 @given(problems(st.one_of(tree_spaces(), chain_spaces(order=1))))
-@settings(max_examples=60)
 def test_on_trees_the_bound_is_the_optimum(problem):
     space, problem = problem
     judge = Judge(space)
@@ -136,7 +124,6 @@ def test_ascent_moves_multipliers_to_where_the_relaxation_has_them():
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=60)
 def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, max_entries):
     space, problem = problem
     assume(Judge(space).feasible)

@@ -1,10 +1,8 @@
 """`Elimination`: exact in one pass where tables stay small, and a refusal where they do not."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rote.inference import Elimination, Exhaustive, FoundBy
+from rote.engines import Elimination, Exhaustive, FoundBy
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 

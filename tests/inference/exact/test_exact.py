@@ -1,14 +1,12 @@
 """`Exact` chooses by what the space is, and says in ``source`` what it chose."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Chain,
     Elimination,

@@ -1,7 +1,5 @@
 """`Exhaustive`: blocks of outputs, terms, and what it refuses."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import dataclass, field
 from itertools import product

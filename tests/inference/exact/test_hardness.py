@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rote.inference import Exact
 from rote.inference.exact.hardness import LONG, LONG_SEARCH, is_hard, memory_of
 from rote.space import SpaceBuilder
 
@@ -30,8 +31,11 @@ def test_a_space_is_hard_after_many_nodes_or_a_long_solve(nodes, seconds, hard):
     memory_of(space).note(0, 0.0)
 
 
-def test_asking_compiles_nothing():
-    space = built("fresh")
-    assert not is_hard(space)
+def test_asking_whether_starts_are_taken_compiles_nothing():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["b"])
+    space = builder.build()
+    assert not Exact().warm_starts(space)
     assert not space.is_compiled
     assert space.is_new()

@@ -1,10 +1,8 @@
 """`argmax_presolve`: answers that need no search; what `Independent` shares is in `test_tables`."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from rote.inference import Exhaustive, FoundBy
+from rote.engines import Exhaustive, FoundBy
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Problem
 from tests.inference.outputs import built

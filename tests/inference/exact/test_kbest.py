@@ -1,23 +1,12 @@
 """The k best outputs against a sorted list of all, on every kind of space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Exact, Exhaustive, Milp, Problem, Solutions, Status, k_best
 from rote.errors import InfeasibleSpace, RoteError, ScoreError, SettingError
-from rote.inference import (
-    BranchAndBound,
-    Exact,
-    Exhaustive,
-    Milp,
-    Problem,
-    Solutions,
-    Status,
-    k_best,
-)
 from rote.inference.approximate import RGS
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space

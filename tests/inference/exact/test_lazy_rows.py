@@ -1,7 +1,5 @@
 """`LazyRows`: the answers of every exact engine, with long rules looked at afterwards."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise, permutations
 
@@ -10,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Exact, Exhaustive, FoundBy, Problem, Status
 from rote.errors import InfeasibleSpace
-from rote.inference import BranchAndBound, Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
 from rote.space import SpaceBuilder, any_of, at_least, at_most, count, exactly
 from rote.space.lowering import lower

@@ -1,7 +1,5 @@
 """Max-marginals against enumeration, by each of the ways in which they are worked out."""
 
-from __future__ import annotations
-
 import itertools
 from contextlib import ExitStack
 from unittest import mock
@@ -10,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from rote.engines import Chain, Elimination, Exact, Problem, Tree, clamp, max_marginals
 from rote.errors import ScoreError
-from rote.inference import Chain, Elimination, Exact, Problem, Tree, clamp, max_marginals
 from rote.inference.exact import max_marginals as marginals
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space

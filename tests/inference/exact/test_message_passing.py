@@ -1,14 +1,12 @@
 """`MessagePassing`: exact on spaces of pairs, from any start; what is not settled goes on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import BranchAndBound, Exact, Exhaustive, FoundBy, MessagePassing
 from rote.errors import InfeasibleSpace, LabelError, ScoreError, UnsupportedSpace
-from rote.inference import BranchAndBound, Exact, Exhaustive, FoundBy, MessagePassing
 from rote.inference.exact.duals import Duals, dual_bound
 from rote.inference.problem import Context, Problem, WarmStart
 from rote.inference.solutions import Status
@@ -59,7 +57,6 @@ def test_answers_are_those_of_enumeration(problem):
 
 
 @given(problems(pair_spaces()), seeds)
-@settings(max_examples=60)
 def test_a_start_changes_no_answer(problem, seed):
     space, problem = problem
     if not Judge(space).feasible:
@@ -76,7 +73,6 @@ def test_a_start_changes_no_answer(problem, seed):
 
 
 @given(problems(pair_spaces()))
-@settings(max_examples=60)
 def test_recorded_messages_bound_every_output(problem):
     space, problem = problem
     if problem.closed is None and not Judge(space).feasible:

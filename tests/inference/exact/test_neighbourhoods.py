@@ -1,13 +1,11 @@
 """Large neighbourhood search: never worse, never against a rule, and the best on small ones."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from rote.inference import Exhaustive, Problem
+from rote.engines import Exhaustive, Problem
 from rote.inference.exact import neighbourhoods
 from rote.inference.exact.neighbourhoods import Climb, neighbours_of
 from rote.inference.exact.plans import no_plan

@@ -1,12 +1,10 @@
 """Plans: compiled once per space, steps that leave nothing over, or a core for branch and bound."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.inference.exact.plans import MAX_CHEAP_ENTRIES, full_plan, no_plan, partial_plan
@@ -116,7 +114,6 @@ def run_forward(steps, scores):
 
 
 @given(spaces(), st.sampled_from([None, 4]))
-@settings(max_examples=75)
 def test_what_is_eliminated_and_what_is_left_add_up_to_the_optimum(space, max_entries):
     """For the full plan and the partial one: the best of roots plus core is the best output."""
     with rules_as_rows(max_entries):

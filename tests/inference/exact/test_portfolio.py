@@ -1,15 +1,12 @@
 """Branch and bound and the solvers take turns, and the answers are those of either."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from time import perf_counter
 
 import numpy as np
 import pytest
 
-from rote.errors import SolverError
-from rote.inference import (
+from rote.engines import (
     BranchAndBound,
     Exact,
     Exhaustive,
@@ -19,6 +16,7 @@ from rote.inference import (
     Solutions,
     Status,
 )
+from rote.errors import SolverError
 from rote.inference.exact import portfolio as module
 from rote.inference.exact import presolve
 from rote.inference.exact.exact import choice

@@ -1,7 +1,5 @@
 """A space that is used once is solved without compiling it, and all answers are as before."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.errors import InfeasibleSpace
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.exact import presolve
 from rote.inference.exact.presolve import Presolved, graph_of_rules
 from rote.space import Space, at_most

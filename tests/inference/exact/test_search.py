@@ -1,9 +1,7 @@
 """`search`: outputs above a floor, the best or the first in order, under any plan."""
 
-from __future__ import annotations
-
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.exact.plans import no_plan, partial_plan
@@ -14,7 +12,6 @@ from tests.strategies import Judge, problems, row_of, rules_as_rows
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
-@settings(max_examples=75)
 def test_only_outputs_above_the_floor_are_found(problem, floor, max_entries):
     space, problem = problem
     judge = Judge(space)
@@ -36,7 +33,6 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, max_entries):
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
-@settings(max_examples=75)
 def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, max_entries):
     space, problem = problem
     judge = Judge(space)
@@ -55,7 +51,6 @@ def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, max_
 
 
 @given(problems())
-@settings(max_examples=60)
 def test_an_answer_that_is_not_doubtful_has_no_equal(problem):
     space, problem = problem
     judge = Judge(space)

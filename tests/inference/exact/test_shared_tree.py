@@ -1,13 +1,11 @@
 """One tree for a batch: the answers of exhaustive search, whatever inputs share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.exact import shared_tree
 from rote.inference.exact.shared_tree import is_dense, solve_together
 from tests.inference.outputs import built, dense, few

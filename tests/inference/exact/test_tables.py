@@ -1,14 +1,12 @@
 """Tables of a network, and what engines that compile a space to a plan share: ties, refusals."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from rote.engines import Chain, Elimination, Exhaustive, Independent, Tree
 from rote.errors import UnsupportedSpace
-from rote.inference import Chain, Elimination, Exhaustive, Independent, Tree
 from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.space import SpaceBuilder, any_of, at_most
 from tests.inference.outputs import built, few

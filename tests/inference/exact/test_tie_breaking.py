@@ -1,12 +1,10 @@
 """Some optimum becomes the first of equals, and as little as can be is asked."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.exact import search
@@ -43,7 +41,6 @@ def first_of(problem, labels, better, nodes=-(10**6)):
 
 
 @given(problems(spaces(least=1), inputs=3), st.sampled_from([-(10**6), 1, 1 << 10]))
-@settings(max_examples=60)
 def test_any_optimum_becomes_the_first_of_equals(problem, nodes):
     space, problem = problem
     judge = Judge(space)

@@ -1,7 +1,5 @@
 """`Tree`: ties in any order of the variables, and what it refuses."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

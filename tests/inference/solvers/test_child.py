@@ -1,7 +1,5 @@
 """Messages between processes, and what a process makes of a question."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`CpSat`: the program as it is sent, and rules that it alone sees as clauses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Gurobi: its statuses, and what happens without it or its licence."""
 
-from __future__ import annotations
-
 import sys
 from itertools import combinations
 

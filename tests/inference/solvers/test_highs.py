@@ -1,7 +1,5 @@
 """HiGHS: its statuses, its warm relaxation, and the threads it shares."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

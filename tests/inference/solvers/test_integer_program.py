@@ -1,7 +1,5 @@
 """`integer_program`: its rows and columns by hand, and what its proofs promise."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

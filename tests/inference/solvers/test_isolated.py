@@ -1,7 +1,5 @@
 """Whole costs, checks of answers, and warm starts of solvers in processes of their own."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 

@@ -1,13 +1,11 @@
 """`Milp` against exhaustive search, its proofs, its limits and its errors."""
 
-from __future__ import annotations
-
 import time
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
@@ -244,7 +242,6 @@ def relaxation_optimum(space, scores, allowed):
 
 @both
 @given(problems(spaces(least=1)))
-@settings(max_examples=60)
 def test_duals_bound_as_well_as_the_relaxation_and_never_below_the_best(solver, problem):
     space, problem = problem
     judge = Judge(space)

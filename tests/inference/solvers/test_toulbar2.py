@@ -1,7 +1,5 @@
 """`Toulbar2`: cost functions of every order, rows, and auxiliary variables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Solvers in processes of their own: whatever happens there is an error here, and we go on."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from concurrent.futures import ThreadPoolExecutor

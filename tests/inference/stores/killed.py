@@ -5,8 +5,6 @@ What it prints is JSON: the last add that each writer was told to be done, and w
 itself read between the rounds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A Redis server of our own on a socket file, for tests; they are skipped where there is none."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """Opening a store by its address, and what importing the stores costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What all stores share: logs whose blobs are checked, names, finding a log."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What a store remembers, written as JSON lines."""
 
-from __future__ import annotations
-
 import json
 import math
 

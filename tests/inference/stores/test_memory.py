@@ -1,7 +1,5 @@
 """The store in memory: what the contract of all stores does not see."""
 
-from __future__ import annotations
-
 import time
 
 from rote.inference.stores.memory import MemoryStore

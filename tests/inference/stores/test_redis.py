@@ -1,7 +1,5 @@
 """The store on a Redis server: a server that is away, full or started anew, and secrets."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

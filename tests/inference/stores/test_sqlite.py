@@ -1,7 +1,5 @@
 """The store in an SQLite file: killed processes, forks, foreign files."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,12 +1,10 @@
 """`Periodic`: which inputs are solved exactly, and what learning comes to by it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from rote.engines import Exact, FoundBy
 from rote.errors import SettingError
-from rote.inference import Exact, FoundBy
 from rote.inference.approximate import RGS
 from rote.inference.engine import Engine
 from rote.inference.wrappers.periodic import Periodic

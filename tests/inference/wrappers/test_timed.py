@@ -1,12 +1,10 @@
 """Time is measured, and nothing else changes."""
 
-from __future__ import annotations
-
 from time import sleep
 
 import numpy as np
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.engine import Engine
 from rote.inference.wrappers.timed import Timed
 from rote.tasks.entity_relation import entity_relation_space

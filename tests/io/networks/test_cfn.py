@@ -1,7 +1,5 @@
 """The CFN reader on hand-worked files, damaged files, and random ones against toulbar2."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 

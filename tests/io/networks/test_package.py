@@ -1,7 +1,5 @@
 """The reader is chosen by the name of the file."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

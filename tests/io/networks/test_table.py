@@ -1,7 +1,5 @@
 """Networks: what is forbidden, what is constant, and the file's own number."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The UAI reader on hand-worked files, damaged files, and random ones against brute force."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import log
 

@@ -1,7 +1,5 @@
 """The WCSP reader on hand-worked files, damaged files, and random ones against toulbar2."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

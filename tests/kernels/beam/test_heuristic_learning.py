@@ -1,12 +1,10 @@
 """Learning to search: Algorithm 1 by its text, and the bound on mistakes."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
@@ -47,7 +45,6 @@ def naive_learning(case, gold, width, step):
 
 
 @given(networks(1), seeds, st.sampled_from([1, 2, 4]))
-@settings(max_examples=40)
 def test_learning_is_algorithm_1(network, seed, width):
     space, _ = network
     case = Case(space, seed, m=5, closed=0.05)

@@ -1,7 +1,5 @@
 """The kernels of chains, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np
@@ -138,15 +136,6 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
             at = offsets_from_counts(sizes)[:-1] + labels
             expected[i, at] = np.maximum(expected[i, at], value)
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_an_empty_batch_has_empty_answers():
-    chain = first_order([2, 3])
-    none = asked(np.empty((0, 11)))
-    assert best_chains(none, chain).shape == (0, 2)
-    assert chain_max_marginals(none, chain).shape == (0, 5)
-    alone = best_labels(none, offsets_from_counts([2, 3]), chain.runs.allowed)
-    assert alone.shape == (0, 2)
 
 
 def test_labels_by_themselves_are_the_first_of_the_best():

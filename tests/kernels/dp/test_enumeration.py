@@ -1,7 +1,5 @@
 """The kernels of enumeration, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -36,20 +34,6 @@ def test_outputs_come_in_lexicographic_order_from_anywhere(sizes):
             assert outputs_between(first, end, array).tolist() == every[first:end]
 
 
-def test_no_variables_have_one_output():
-    nothing = np.empty(0, np.int64)
-    assert outputs_between(0, 1, nothing).shape == (1, 0)
-    zero = np.zeros(1, np.int64)
-    found = best_outputs(
-        asked(np.empty((2, 0)), ties=1.0),
-        np.array([128], np.uint8),
-        nothing,
-        zero,
-        EndingFactors(zero, nothing, zero, nothing, nothing),
-    )
-    assert found.shape == (2, 0)
-
-
 @pytest.mark.parametrize("whole", [False, True])
 def test_the_first_of_the_best_feasible_outputs_is_found(whole):
     rng = np.random.default_rng(1)
@@ -70,17 +54,3 @@ def test_the_first_of_the_best_feasible_outputs_is_found(whole):
                 assert labels[i].tolist() == first.tolist()
             else:
                 assert labels[i].tolist() == [-1, -1, -1]
-
-
-def test_an_empty_batch_has_no_answers():
-    bits = np.array([255, 255], np.uint8)
-    found = best_outputs(asked(np.empty((0, 17))), bits, SIZES, OFFSETS, FACTORS)
-    assert found.shape == (0, 3)
-
-
-def test_all_labels_open_is_the_same_as_none_closed():
-    scores = np.random.default_rng(2).normal(size=(5, 17))
-    rest = np.array([255, 240], np.uint8), SIZES, OFFSETS, FACTORS
-    none = best_outputs(asked(scores), *rest)
-    opened = best_outputs(asked(scores, np.zeros((5, 7), np.bool_)), *rest)
-    assert none.tolist() == opened.tolist()

@@ -1,15 +1,13 @@
 """Elimination at run time, against enumeration of the part it is about."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part, entries_around
+from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part
 from rote.kernels.dual.ascent import close_below
 from rote.kernels.search.branch import Parts, components, search_parts
 from rote.kernels.search.nodes import Node
@@ -28,7 +26,6 @@ def valued(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
     space, net = found
     graph = net.graph
@@ -87,12 +84,6 @@ def test_it_leaves_variables_in_rows_to_the_search():
     assert not eliminate_part(graph, theta, part, 0, PLENTY, PartRoom(), labels)[0]
 
 
-def test_entries_around_a_variable_are_those_of_its_neighbours():
-    near = np.array([[False, True, True], [True, False, False], [True, False, False]])
-    size = np.array([2, 3, 5])
-    assert [entries_around(near, size, 3, v) for v in range(3)] == [15, 2, 2]
-
-
 def test_parts_are_what_undecided_variables_and_tables_join():
     builder = SpaceBuilder()
     xs = [builder.variable(f"x{j}", "ab") for j in range(5)]
@@ -109,7 +100,6 @@ def test_parts_are_what_undecided_variables_and_tables_join():
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     space, net = found
     graph = net.graph
@@ -124,7 +114,6 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=40)
 def test_searching_part_by_part_finds_the_best_of_all(found, seed):
     space, net = found
     graph = net.graph

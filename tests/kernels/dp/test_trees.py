@@ -1,14 +1,12 @@
 """The kernels of trees, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
 
 from rote.kernels.bundles import ForestPlan, TableRuns
-from rote.kernels.dp.trees import best_trees, send, tree_max_marginals
+from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from tests.kernels.bodies import asked
 
 
@@ -133,22 +131,3 @@ def test_max_marginals_are_the_best_values_label_by_label(shape):
             at = offsets_from_counts(forest.sizes)[:-1] + labels
             expected[i, at] = np.maximum(expected[i, at], value)
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_an_empty_batch_has_empty_answers():
-    forest = Forest([2, 3], [2, 0])
-    none = np.empty((0, forest.entries))
-    assert best(forest, none).shape == (0, 2)
-    assert marginals(forest, none).shape == (0, 5)
-
-
-@pytest.mark.parametrize("up", [True, False])
-def test_a_message_crosses_a_table_from_either_side(up):
-    rng = np.random.default_rng(3)
-    forest = Forest([3, 4], [2, 0], rng.random(19) < 0.7)
-    row, values = rng.normal(size=19), rng.normal(size=4 if up else 3)
-    joint = np.where(forest.mask, row, -np.inf)[7:].reshape(3, 4)
-    expected = ((joint if up else joint.T) + values).max(axis=1)
-    out = np.empty(len(expected))
-    send(out, values, forest.plan(), 1, up, row, np.empty(12))
-    np.testing.assert_allclose(out, expected)

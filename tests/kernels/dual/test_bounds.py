@@ -1,10 +1,8 @@
 """The dual bound, by its formula over dense arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.problem import Problem
@@ -52,7 +50,6 @@ def formula(space, net, scores, allowed, messages, multipliers):
 
 
 @given(st.data())
-@settings(max_examples=40)
 def test_the_bound_is_what_the_formula_says(data):
     space, net = data.draw(networks())
     objective = Problem.of(space, data.draw(problems_of(space)))

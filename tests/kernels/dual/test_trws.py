@@ -1,7 +1,5 @@
 """TRW-S: bounds hold and never rise, losses hold, and what is compacted is worth the same."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -81,7 +79,6 @@ def test_bounds_hold_and_never_rise_and_losses_hold(space, seed, scale):
 
 
 @given(small_spaces, seeds)
-@settings(max_examples=60)
 def test_messages_after_a_pass_prove_its_bound(space, seed):
     net, scores, outputs = prepared(space, seed)
     if len(outputs) < np.prod(space.sizes):
@@ -112,7 +109,6 @@ def test_all_outputs_lose_the_lead_that_an_output_was_read_with(space, seed, sca
 
 
 @given(small_spaces, seeds)
-@settings(max_examples=60)
 def test_single_changes_never_lose(space, seed):
     net, _, outputs = prepared(space, seed)
     rng = np.random.default_rng(seed + 1)
@@ -156,7 +152,6 @@ def test_what_is_left_has_the_open_outputs_with_the_same_differences(space, seed
 
 
 @given(small_spaces, seeds)
-@settings(max_examples=60)
 def test_no_label_of_an_output_within_a_tie_is_closed(space, seed):
     net, _, outputs = prepared(space, seed)
     left = narrow(net, 0.01)

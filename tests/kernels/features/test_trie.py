@@ -1,7 +1,5 @@
 """Ways through a tree of texts, and lines of names: beside dictionaries and lists."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -15,13 +13,10 @@ from rote.kernels.features.trie import (
     ChainPlan,
     Joined,
     Tree,
-    each_once,
     follow,
     follow_windows,
-    give_numbers,
     hang,
     packed,
-    put_runs,
     walk,
 )
 from tests.kernels.parts import whole
@@ -149,33 +144,6 @@ def test_a_tree_is_the_same_in_a_larger_table():
     walk(large, JOINED, again, texts, begins, ends, 0, False)
     assert again.tolist() == nodes.tolist()
     assert (large.edges[:, 0] >= 0).sum() == small.size[0] - 1
-
-
-def test_nodes_get_the_next_number_when_they_come_first():
-    numbers = np.full(6, -1)
-    numbers[2] = 0
-    given, count = give_numbers(whole([4, NOWHERE, 2, 4, 1]), numbers, 1)
-    assert given.tolist() == [1, -1, 0, 1, 2]
-    assert count == 3
-    assert numbers.tolist() == [-1, 2, 0, -1, 1, -1]
-
-
-SPANS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=5)
-
-
-@given(st.lists(st.integers(-1, 4), min_size=8, max_size=8), SPANS)
-def test_of_every_run_each_column_is_there_once(columns, spans):
-    begins, ends = (whole([span[k] for span in spans]) for k in (0, 1))
-    kept, ptr = each_once(whole(columns), begins, ends, 5)
-    expected = [[c for c in dict.fromkeys(columns[a:b]) if c >= 0] for a, b in spans]
-    assert [kept[a:b].tolist() for a, b in pairwise(ptr)] == expected
-
-
-def test_runs_are_put_where_lines_stand():
-    out, at = np.zeros(7, np.int64), np.array([0, 4])
-    put_runs(out, at, whole([5, 6, 7]), whole([0, 1, 3]), whole([1, 0]))
-    assert out.tolist() == [6, 7, 0, 0, 5, 0, 0]
-    assert at.tolist() == [2, 5]
 
 
 LINES = st.lists(st.tuples(st.lists(st.integers(-1, 3), max_size=5), st.integers(0, 2)), max_size=4)

@@ -1,12 +1,10 @@
 """Dual coordinate descent over candidates, against dense directions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.learning.dual_descent import Desk, descend, largest_gain, weakest
+from rote.kernels.learning.dual_descent import descend, largest_gain
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.types import readonly
 from tests.kernels.parts import whole
@@ -52,14 +50,6 @@ def test_descent_ends_where_no_direction_of_the_feasible_set_goes_down(squared, 
 
 
 @SLACKS
-def test_passes_end_when_the_projected_gains_are_small(squared):
-    problem = Problem(2, squared=squared, rounds=4)
-    assert problem.descend(passes=2, delta=1e-12) == 2
-    assert problem.descend(passes=10_000, delta=1e-3) < 10_000
-    assert problem.descend(passes=10, delta=1e9) == 1
-
-
-@SLACKS
 @pytest.mark.parametrize("seed", range(3))
 def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(squared, seed):
     problem = Problem(seed, squared=squared, rounds=5)
@@ -76,17 +66,6 @@ def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(squared, see
             expected = max(expected, abs(gain) if problem.duals[c] > 0 else gain)
         assert problem.largest_gain() == pytest.approx(expected, abs=1e-9)
         problem.descend(seed=k)
-
-
-def test_the_weakest_is_the_used_candidate_that_gains_least():
-    problem = Problem(0, squared=False, rounds=4)
-    own = problem.own(1)
-    desk = Desk(problem.candidates, whole([1]))
-    desk.ids[:] = own
-    desk.gains[:] = [-5.0, 3.0, 2.0, 4.0][: len(own)]
-    assert weakest(problem.candidates, desk, len(own)) == -1
-    problem.arrays.dual[own[1:]] = 0.05
-    assert weakest(problem.candidates, desk, len(own)) == 2
 
 
 @SLACKS

@@ -1,7 +1,5 @@
 """Linear scores and steps, against dense feature vectors."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -25,14 +23,6 @@ def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(seed)
         for chosen in itertools.product(*map(range, np.diff(slots.start))):
             own = scores[i, slots.start[:-1] + np.array(chosen)].sum()
             assert own == pytest.approx(weights @ phi(vectors, slots, first, chosen, size))
-
-
-def test_no_inputs_have_no_scores():
-    vectors, slots, firsts, size = random_parts(0)
-    assert scores_of(readonly(np.zeros(size)), vectors, slots, firsts[:0]).shape == (
-        0,
-        slots.start[-1],
-    )
 
 
 def test_a_label_is_found_in_the_constant_vector_in_its_own_or_in_that_of_its_slot():

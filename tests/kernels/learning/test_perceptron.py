@@ -1,7 +1,5 @@
 """Steps of perceptrons, against naive twins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,21 +21,7 @@ from rote.kernels.learning.perceptron import (
 )
 from rote.kernels.outputs import ties_of
 from rote.types import offsets_from_counts, readonly
-from tests.kernels.parts import entries, phi, random_columns, random_parts, whole
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_sums_get_the_same_step_times_its_age(seed):
-    vectors, slots, firsts, size = random_parts(seed)
-    rng = np.random.default_rng(seed)
-    toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
-    weights, sums = np.zeros(size), np.zeros(size)
-    example = Example(firsts[0], toward[0], 0.5, 7.0)
-    move_average(Average(weights, sums), vectors, slots, example, away[0])
-    right, wrong = (phi(vectors, slots, firsts[0], y[0], size) for y in (toward, away))
-    np.testing.assert_allclose(weights, 0.5 * (right - wrong), atol=1e-12)
-    np.testing.assert_allclose(sums, 3.5 * (right - wrong), atol=1e-12)
-
+from tests.kernels.parts import entries, random_parts, whole
 
 # -- on a chain ---------------------------------------------------------------------------
 
@@ -181,25 +165,6 @@ def test_the_prefix_is_that_of_a_naive_search(early):
     assert seen == {"gold", "whole", "part"}
 
 
-def test_early_and_largest_differ_where_the_lead_grows():
-    scores = readonly(np.array([0.0, 1.0, 0.0, 5.0, 3.0, 0.0]))
-    shape = whole([0, 2, 4, 6]), whole([0, 1, 2])
-    gold, found = whole([0, 0, 0]), whole([1, 1, 1])
-    assert wrong_prefix(scores, *shape, gold, found, True).tolist() == [1, 0, 0]
-    assert wrong_prefix(scores, *shape, gold, found, False).tolist() == [1, 1, 0]
-
-
-def test_gold_itself_and_nothing_at_all_come_back():
-    gold = whole([1, 0])
-    scores = readonly(np.ones(4))
-    assert wrong_prefix(scores, whole([0, 2, 4]), whole([0, 1]), gold, gold, True).tolist() == [
-        1,
-        0,
-    ]
-    none = whole([])
-    assert wrong_prefix(readonly(np.zeros(0)), whole([0]), none, none, none, False).tolist() == []
-
-
 # -- every variable by itself -------------------------------------------------------------
 
 
@@ -262,15 +227,3 @@ def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(seed):
     assert mistakes == wrong > 0
     np.testing.assert_allclose(weights, expected, atol=1e-12)
     np.testing.assert_allclose(weights - sums / seen, total / seen, atol=1e-12)
-
-
-def test_of_equal_labels_the_first_is_taken():
-    vectors, _, _, size = random_parts(0)
-
-    def mistakes_of(gold):
-        weights, sums = np.zeros(size), np.zeros(size)
-        own = whole([0]), whole([0]), whole([6]), readonly(np.array([False])), whole([3])
-        known = Decisions(whole([0, 1]), *own, whole([gold]), readonly(np.ones(1)))
-        return learn_locally(Average(weights, sums), vectors, known, whole([0]), 0.0)
-
-    assert [mistakes_of(gold) for gold in range(3)] == [0, 1, 1]

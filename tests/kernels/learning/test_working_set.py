@@ -1,7 +1,5 @@
 """Candidates: kept as their directions, which share atoms, and dropped again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from rote.kernels.bundles import Slots, Vectors
 from rote.kernels.learning.working_set import (
     MANY,
     OTHER,
-    OWNER,
     RIGHT,
     VECTOR,
     WRONG,
@@ -40,16 +37,6 @@ def test_candidates_are_kept_as_their_directions(seed):
         for c in own:
             found = summed(problem.candidates, c)
             assert found == pytest.approx(problem.directions[c] @ weights, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_atoms_are_shared_by_the_candidates_of_an_example(seed):
-    problem = Problem(seed, squared=True, rounds=8)
-    differences = sum(int((np.array(y) != problem.gold[i]).sum()) for i, y in problem.outputs)
-    assert problem.arrays.atom_ptr[problem.count] == differences
-    assert problem.atoms < differences
-    fields = [OWNER, VECTOR, OTHER, RIGHT, WRONG]
-    assert problem.atoms == len(np.unique(problem.arrays.atom[: problem.atoms, fields], axis=0))
 
 
 def test_outputs_that_differ_in_many_slots_share_their_atoms():

@@ -1,13 +1,11 @@
 """Greedy search over pairs of two-valued variables, beside the search that takes anything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.kernels.local_search.binary_pairs import own_parts, search_pairs
+from rote.kernels.local_search.binary_pairs import search_pairs
 from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import (
     Ground,
@@ -18,7 +16,7 @@ from rote.kernels.local_search.greedy import (
 )
 from rote.space import SpaceBuilder
 from rote.types import readonly
-from tests.kernels.bodies import asked, loaded
+from tests.kernels.bodies import asked
 from tests.kernels.local_search.test_greedy import KINDS, TIE, is_paired, question
 
 seeds = st.integers(0, 2**32 - 1)
@@ -38,7 +36,6 @@ def joined(n, seed):
 
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS), st.integers(0, 6))
-@settings(max_examples=40)
 def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
     space = joined(n, seed)
     graph = space.network.per_factor_tables.graph
@@ -54,7 +51,6 @@ def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
 
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS))
-@settings(max_examples=40)
 def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     space = joined(n, seed)
     graph = space.network.per_factor_tables.graph
@@ -67,18 +63,3 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     )
     for a, b in zip(one, other, strict=True):
         assert a.tolist() == b.tolist()
-
-
-@given(seeds, st.integers(2, 5))
-@settings(max_examples=40)
-def test_what_first_labels_are_worth_and_second_ones_add(seed, n):
-    space = joined(n, seed)
-    graph = space.network.per_factor_tables.graph
-    scores, _, _, _ = question(space, space.network, seed, m=1)
-    theta = loaded(graph, scores[0])
-    own = np.empty(n)
-    constant = own_parts(graph, theta, own)
-    outputs = np.concatenate([np.zeros((1, n), np.int64), np.eye(n, dtype=np.int64)])
-    known_value = space.known_value(readonly(np.repeat(scores, n + 1, axis=0)), readonly(outputs))
-    assert constant == pytest.approx(known_value[0])
-    assert own == pytest.approx(known_value[1:] - known_value[0])

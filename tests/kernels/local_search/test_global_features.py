@@ -1,16 +1,12 @@
 """Traits in kernels, and by their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.local_search.global_features import (
     add_tuples,
-    bin_of,
-    no_traits,
     pass_on_tuples,
     share_changes,
     shares_worth,
@@ -51,7 +47,6 @@ def gains_by_definition(scores, labels, k):
 
 
 @given(seeds, st.integers(1, 6), st.integers(2, 4))
-@settings(max_examples=40)
 def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     scores, wide, labels = drawn(seed, n, k)
     offsets = np.arange(0, (n + 1) * k, k)
@@ -71,7 +66,6 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
 
 
 @given(seeds, st.integers(1, 7))
-@settings(max_examples=40)
 def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
     scores, wide, labels = drawn(seed, n)
     histogram = scores.global_features.families[1]
@@ -90,21 +84,3 @@ def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(
             other[j] = a
             gain = known_value(other) - known_value(labels)
             assert changes[labels[j], a] == pytest.approx(gain, abs=1e-12)
-
-
-def test_bins_are_those_of_the_histogram():
-    for n in range(1, 9):
-        for bins in range(2, 6):
-            own = LabelCounts("shares", 1, bins)
-            # One label that so many variables have: the others have none of it.
-            for count in range(n + 1):
-                labels = np.repeat([0, 1], [count, n - count])[None]
-                assert bin_of(count, n, bins) == own.values(labels)[0, 0]
-
-
-def test_nothing_is_said_of_no_traits():
-    wide = no_traits()
-    assert (len(wide.origin), wide.bins) == (0, 0)
-    gains = np.zeros(2)
-    assert add_tuples(wide, np.array([1]), np.array([0, 2]), gains) == 0
-    assert gains.tolist() == [0, 0]

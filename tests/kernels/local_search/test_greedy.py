@@ -1,10 +1,8 @@
 """Greedy search, and the same by looking at all outputs one label away."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.constants import F1, JACCARD, NO_TERM, WRONG
@@ -134,7 +132,6 @@ def is_paired(graph):
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 4))
-@settings(max_examples=40)
 def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, n_resampled):
     space, net = found
     assume(net.variables == net.own)
@@ -199,7 +196,6 @@ def test_no_input_no_variables_and_no_label():
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 6))
-@settings(max_examples=40)
 def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     space, net = found
     assume(net.variables == net.own)

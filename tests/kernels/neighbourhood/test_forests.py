@@ -1,18 +1,15 @@
 """Forests with clamped borders, and the same by trying all labels of a set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rote.kernels.neighbourhood.forests import Forest, best_forests, collect, plant
+from rote.kernels.neighbourhood.forests import Forest, best_forests, plant
 from rote.space import SpaceBuilder, at_most
 from rote.types import readonly
 from tests.kernels.bodies import (
     asked,
-    entry_of,
     loaded,
     naive_neighbours,
     networks,
@@ -76,7 +73,6 @@ def planted(graph, members, n):
 
 
 @given(networks(), seeds)
-@settings(max_examples=40)
 def test_parents_come_first_and_loops_are_seen(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -94,34 +90,6 @@ def test_parents_come_first_and_loops_are_seen(found, seed):
         assert parent[j] < 0 or rank[parent[j]] < at
 
 
-def test_a_chain_is_planted_from_its_first_member_on():
-    graph = graph_of(4, (0, 1), (1, 2), (2, 3))
-    fine, _, order, parent = planted(graph, [1, 2, 0], 4)
-    assert fine
-    assert order == [1, 0, 2]
-    assert parent.tolist() == [1, -1, 1, -1]
-
-
-def test_a_loop_is_none_once_one_of_its_variables_is_fixed():
-    graph = graph_of(3, (0, 1), (1, 2), (2, 0))
-    assert not planted(graph, [0, 1, 2], 3)[0]
-    assert planted(graph, [0, 2], 3)[0]
-
-
-def test_a_table_over_three_is_an_edge_once_one_of_them_is_fixed():
-    graph = graph_of(3, (0, 1, 2))
-    assert not planted(graph, [0, 1, 2], 3)[0]
-    assert planted(graph, [2, 0], 3)[0]
-
-
-def test_two_tables_over_the_same_pair_are_one_edge():
-    graph = graph_of(4, (0, 1, 2), (3, 1, 0))
-    fine, _, order, parent = planted(graph, [0, 1], 4)
-    assert fine
-    assert order == [0, 1]
-    assert parent.tolist() == [-1, 0, -1, -1]
-
-
 def test_tables_without_scores_close_no_loop():
     builder = SpaceBuilder()
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
@@ -137,51 +105,7 @@ def test_tables_without_scores_close_no_loop():
     assert parent.tolist() == [-1, 0, 1]
 
 
-def test_nothing_is_a_forest():
-    assert planted(graph_of(2, (0, 1)), [], 2)[0]
-    assert planted(graph_of(0), [], 0)[0]
-
-
 # -- what is known of an edge -------------------------------------------------------------------
-
-
-def forest_of(graph, members, n):
-    """A planted set, with nothing collected yet."""
-    forest = new_forest(graph, members, n)
-    assert plant(graph, whole(members), forest)
-    forest.belief[:] = 0.0
-    forest.edge_ptr[:] = 0
-    forest.edges[:] = np.nan
-    forest.checks[:] = False
-    return forest
-
-
-def test_scores_of_a_child_are_collected_with_its_border_fixed():
-    graph = graph_of(5, (2, 1, 0), (0, 1, 3), (1, 4))
-    gold, forest = whole([1, 0, 1, 0, 1]), forest_of(graph, [0, 1], 5)
-    theta, belief, edges = map(np.asarray, (forest.theta, forest.belief, forest.edges))
-    theta[:] = np.arange(float(len(theta))) ** 1.5
-    got, faults = collect(graph, gold, forest, 1)
-    one, two, out = (scopes_of(graph).index(s) for s in ([2, 1, 0], [0, 1, 3], [1, 4]))
-    for a in range(2):
-        labels = [1, a, 1, 0, 1]
-        expected = theta[2 + a] + theta[entry_of(graph, out, labels)]
-        assert belief[2 + a] == pytest.approx(expected)
-        for b in range(2):
-            labels[0] = b
-            expected = theta[entry_of(graph, one, labels)] + theta[entry_of(graph, two, labels)]
-            assert edges[2 * a + b] == pytest.approx(expected)
-    assert np.delete(belief, [2, 3]).tolist() == [0.0] * 8
-    entries = [entry_of(graph, b, gold) for b in (one, two, out)]
-    assert got == pytest.approx(theta[[2, *entries]].sum())
-    assert faults == 0
-    # A root has no edge, and leaves to its child what the two share.
-    edges[:] = np.nan
-    got, _ = collect(graph, gold, forest, 0)
-    assert belief[:2].tolist() == theta[:2].tolist()
-    assert edges[:2].tolist() == [0.0, 0.0]
-    assert got == theta[1]
-    assert not forest.checks.any()
 
 
 # -- the best of all sets -----------------------------------------------------------------------
@@ -195,7 +119,6 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
     st.sampled_from([0, 2, 5, 1 << 14]),
     st.booleans(),
 )
-@settings(max_examples=40)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
     space, net = found
     assume(net.variables == net.own)
@@ -254,21 +177,6 @@ def run_on(graph, scores, gold, lists, closed=None, nodes=1 << 14):
     return best_forests(questions, whole(gold), graph, around_of(lists), floors, nodes)
 
 
-def test_a_chain_by_hand_with_its_ends_fixed():
-    # The inner two would rather be equal (2), and equal to the outer ones (1); gold is a a b b.
-    graph = graph_of(4, (0, 1), (1, 2), (2, 3))
-    scores = np.zeros(8 + 12)
-    scores[8:12] = [1, 0, 0, 1]
-    scores[12:16] = [2, 0, 0, 2]
-    scores[16:20] = [1, 0, 0, 1]
-    scores[3] = 0.5  # x1 = b
-    for sets, labels in (([[1, 2]], [0, 1, 1, 1]), ([[1]], [0, 1, 1, 1]), ([], [0, 0, 1, 1])):
-        answers, doubts, bounds = run_on(graph, scores, [[0, 0, 1, 1]], [sets])
-        assert answers.tolist() == [labels]
-        assert not doubts.any()
-        assert bounds.tolist() == [-np.inf] * len(sets)
-
-
 def test_ways_that_break_a_row_or_a_table_are_left():
     builder = SpaceBuilder()
     x = [builder.variable(f"x{j}", "ab") for j in range(4)]
@@ -304,20 +212,3 @@ def test_loops_are_left_open():
     answers, _, bounds = run_on(graph, np.zeros(18), [[1, 0, 1]], [[[0, 1, 2], [0, 1]]])
     assert bounds.tolist() == [np.inf, -np.inf]
     assert answers.min() >= 0
-
-
-def test_no_input_one_variable_and_nothing_allowed():
-    graph = graph_of(1, labels="abc")
-    answers, _, bounds = run_on(graph, np.empty((0, 3)), np.empty((0, 1)), [])
-    assert (answers.shape, bounds.shape) == ((0, 1), (0,))
-    scores = [1.0, 3.0, 3.0]
-    answers, doubts, _ = run_on(graph, scores, [[0]], [[[0]]])
-    assert answers.tolist() == [[1]]
-    assert doubts.tolist() == [True]
-    closed = readonly(np.array([[False, True, False]]))
-    answers, doubts, _ = run_on(graph, scores, [[0]], [[[0]]], closed)
-    assert answers.tolist() == [[2]]
-    assert not doubts.any()
-    answers, _, bounds = run_on(graph, scores, [[0]], [[[0]]], readonly(~closed | closed))
-    assert answers.tolist() == [[-1]]
-    assert bounds.tolist() == [-np.inf]

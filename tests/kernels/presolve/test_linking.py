@@ -1,7 +1,5 @@
 """Graphs as they are linked: places of tables, groups of rows, and the room that a search needs."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Presolve closes no label that the answer needs, and closes those that it should."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

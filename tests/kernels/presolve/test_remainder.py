@@ -1,7 +1,5 @@
 """What presolve leaves: the same outputs, and their values but for what all of them have."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

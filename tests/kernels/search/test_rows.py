@@ -1,7 +1,5 @@
 """Broken rows and the halves around an output, against all outputs of small random rows."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,10 +1,8 @@
 """One tree for a batch, against enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.inference.problem import Problem
@@ -27,7 +25,6 @@ def batches(draw, most=4):
 
 
 @given(batches())
-@settings(max_examples=60)
 def test_a_tree_finds_the_best_and_knows_what_is_close(batch):
     space, problem = batch
     judge = Judge(space)
@@ -49,7 +46,6 @@ def test_a_tree_finds_the_best_and_knows_what_is_close(batch):
 
 
 @given(batches(), st.sampled_from([0.5, 1.5, 3.0]))
-@settings(max_examples=60)
 def test_with_floors_a_tree_finds_the_first_above(batch, below):
     space, problem = batch
     judge = Judge(space)
@@ -66,7 +62,6 @@ def test_with_floors_a_tree_finds_the_first_above(batch, below):
 
 
 @given(batches(), st.integers(1, 12))
-@settings(max_examples=60)
 def test_a_tree_that_is_stopped_brackets_the_best(batch, visits):
     space, problem = batch
     judge = Judge(space)

@@ -1,7 +1,5 @@
 """Cross-validation with caches: what is counted, and what the record and its figure say of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.chang2015 import cv as chang_cv

@@ -1,7 +1,5 @@
 """The table on entities and relations: what is trained, counted and claimed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

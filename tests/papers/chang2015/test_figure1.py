@@ -1,7 +1,5 @@
 """Calls along training: what is counted in each iteration, and what is said of it."""
 
-from __future__ import annotations
-
 from papers.chang2015.figure1 import ORACLE, OURS, RAW, THEIRS
 
 STUDY = "chang2015-figure1"

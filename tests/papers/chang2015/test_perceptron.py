@@ -1,7 +1,5 @@
 """The perceptron with amortized inference: exact where it says so, and counted."""
 
-from __future__ import annotations
-
 from papers.base import Settings
 from papers.chang2015.perceptron import FIXED, METHODS, Plan, learner_of
 from papers.chang2015.shared import AUTO

@@ -1,7 +1,5 @@
 """Plain integer programs: the right values, on problems that training has really met."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Figures show every point that there is, also where nothing is lost or called."""
 
-from __future__ import annotations
-
 from papers.chang2015.plots import Points, draw_tradeoff
 
 THEIRS = Points("theirs", ("0.1", "1"), (50.0, 20.0), (0.1, 2.0))

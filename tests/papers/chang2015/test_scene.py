@@ -1,7 +1,5 @@
 """Scene with amortized inference: what is learned, counted, and called a loss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What experiments share: methods are counted in one way, and sentences are split as said."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

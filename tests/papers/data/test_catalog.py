@@ -1,7 +1,5 @@
 """The catalog of data sets, and what it finds in a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Complaints name the file, the line, what was expected and what came."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Column files: tables, blocks, and examples out of them."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

@@ -1,7 +1,5 @@
 """The readers of the two coreference corpora: small samples, damage, and the real corpora."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The stream of sentences: a small file of each format, damage, and the real stream."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from itertools import islice

@@ -1,7 +1,5 @@
 """Data sets are examples in parts that have a name."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.data.examples import DataSet, Example

@@ -1,7 +1,5 @@
 """Data sets are found by the environment variable ROTE_DATA."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.data.folder import data_folder

@@ -1,7 +1,5 @@
 """The reader of image graphs: two small images, damage, and the real set."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

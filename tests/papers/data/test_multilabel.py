@@ -1,7 +1,5 @@
 """The reader of multi-label sets: small files of each form, damage, and the real sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Arrays of .npz files, and what is answered to damage."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

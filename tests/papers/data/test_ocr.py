@@ -1,7 +1,5 @@
 """The reader of handwritten words: the format, folds, damage, and the real file."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Readers of text files: the format, damage, and the real files."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Synthetic data: its labels against exhaustive search, its fractions counted, its seeds kept."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Table 1 on made-up data: what is compared, what it is chosen by, and what is claimed."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.base import Settings

@@ -1,7 +1,5 @@
 """Figure 2 on made-up data: rows by α, their judges, the claims and the figure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A case under greedy search: its features, its training, and how α is chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

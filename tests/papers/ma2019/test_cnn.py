@@ -1,7 +1,5 @@
 """The convolutional network for images of letters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What letters, residues, tweets and handwriting are looked at by."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

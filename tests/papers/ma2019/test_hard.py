@@ -1,7 +1,5 @@
 """The cases of amortized greedy search: what is made up, and what is watched."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Log-probabilities as features: who has seen what, and what a token then looks like."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

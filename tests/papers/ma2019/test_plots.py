@@ -1,7 +1,5 @@
 """The figure of amortized search has a curve and bars for each search and case."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.ma2019.plots import draw_testtime

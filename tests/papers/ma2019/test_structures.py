@@ -1,7 +1,5 @@
 """Coreference and images of Ma et al. as tasks: their parts, their measures, learning from them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The data sets of Ma et al. as tasks: their parts, their measures, and learning from them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,7 +1,5 @@
 """Amortized search at test time: rows, curves, required restarts, and what is claimed of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Learning with amortized search: what is timed, and what is claimed of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

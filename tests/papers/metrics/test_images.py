@@ -1,7 +1,5 @@
 """Pixel accuracy against a hand-worked image and scikit-learn over single pixels."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

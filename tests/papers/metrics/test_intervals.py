@@ -1,7 +1,5 @@
 """The interval of a mean against SciPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Following a search: what is judged after every climb, and what it took."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Methods beside the speed-up: who takes part, what is chosen without test, and how it is timed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Speed-up classifiers beside integer programs: rows, claims, and the paper's numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

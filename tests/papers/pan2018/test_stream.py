@@ -1,7 +1,5 @@
 """What speed-up classifiers learn from: splits and black boxes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

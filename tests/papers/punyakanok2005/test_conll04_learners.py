@@ -1,7 +1,5 @@
 """The comparison of learners: what it measures, and that it chooses without looking at test."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Figure 1's trade-off on few sentences: features are cut, methods compared, claims computed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Figure 3's panels on tiny data: every number is there, and claims follow from numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -4,8 +4,6 @@ Messages are JSON, each ended by a zero byte; Chromium reads them from its file 
 answers on 4. There is nothing to install but Chromium itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

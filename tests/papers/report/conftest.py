@@ -1,7 +1,5 @@
 """What tests of the report share: the page of all records, and pages of a few."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

@@ -1,7 +1,5 @@
 """Records to show: those of whole runs, which lie beside the documentation, and made-up ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

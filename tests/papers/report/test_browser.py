@@ -1,7 +1,5 @@
 """The page in a real browser: whole, silent, readable in light and dark, by phone and keyboard."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.report.collect import PAPERS

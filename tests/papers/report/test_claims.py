@@ -1,7 +1,5 @@
 """Claims are told with a sign and a word, and the summary says which did not hold, and why."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Records are sorted by paper and experiment, and what is no record is told of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Drawings fit into a page: names and colours are its own, and words say what is seen."""
 
-from __future__ import annotations
-
 import re
 
 from papers.registry import experiment_of

@@ -1,7 +1,5 @@
 """The page has a section per paper, and needs nothing but itself."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Tables have ours beside the paper's, and show each number with as many digits as it needs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Engines for citations: exact whatever the nodes, the words and the way rules are written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Trials of citations and announcements, real and made up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

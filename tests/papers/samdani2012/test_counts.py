@@ -1,7 +1,5 @@
 """A hidden Markov model by counting: its shares by hand, and what it predicts by enumeration."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

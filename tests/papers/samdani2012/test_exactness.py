@@ -1,7 +1,5 @@
 """Exactness by linear programs, against Farkas' lemma by least squares, and by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls

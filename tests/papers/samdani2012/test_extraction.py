@@ -1,7 +1,5 @@
 """Citations and announcements under rules: what is learned, timed and counted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Fields under rules about words: against rules worked out by hand, and all outputs tried."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

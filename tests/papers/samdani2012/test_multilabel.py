@@ -1,7 +1,5 @@
 """Table 2 on made-up points: what is learned, counted, and chosen by whom."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 2 and Table 1 on tiny data: numbers by other means, and claims that follow from them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +18,7 @@ from papers.samdani2012.synthetic import (
     _claims,
     _rows,
 )
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall
 from tests.papers.studies import TINY as PLANS
 

@@ -1,7 +1,5 @@
 """Points become weights of single variables, and only outputs that the rules allow are found."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

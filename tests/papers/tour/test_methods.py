@@ -1,13 +1,11 @@
 """Methods of the tour: what is learned, predicted and counted, on a few sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from papers.tour.methods import Bench, Plan, Sentences, agreement, steps_of, take
 from rote.datasets import english_sentences
-from rote.inference import Exact, Exhaustive
+from rote.engines import Exact, Exhaustive
 from rote.inference.approximate import LearnedBeam
 from rote.inference.wrappers.timed import Timed
 from rote.learning import IndependentPerceptron, Perceptron

@@ -1,7 +1,5 @@
 """The figure of the tour: one place per method, and what it says of rules and proofs."""
 
-from __future__ import annotations
-
 import pytest
 
 from papers.records import Record, Row

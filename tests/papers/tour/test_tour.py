@@ -1,7 +1,5 @@
 """The tour: one row per method, claims that can be checked, the same figures every time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

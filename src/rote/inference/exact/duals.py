@@ -52,6 +52,11 @@ class Duals:
         """Those of some of the inputs."""
         return Duals(readonly(self.messages[index]), readonly(self.multipliers[index]))
 
+    def scaled(self, scale: FloatArray) -> Duals:
+        """Those of the same problems with all scores of each input times a number above 0."""
+        messages, multipliers = scale[:, None] * self.messages, scale[:, None] * self.multipliers
+        return Duals(readonly(messages), readonly(multipliers))
+
 
 def dual_sizes(space: Space) -> tuple[int, int]:
     """How many messages and multipliers an input has."""

@@ -19,25 +19,18 @@ leaves goes straight to a short branch and bound (`rote.inference.exact.presolve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rote.inference.engine import Capability, Engine
-from rote.inference.exact.branch import BranchAndBound, restarts
-from rote.inference.exact.chain import Chain
-from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.hardness import is_hard
-from rote.inference.exact.independent import Independent, argmax_presolve
-from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
-from rote.inference.exact.message_passing import MessagePassing
-from rote.inference.exact.presolve import Presolved, graph_of_rules
-from rote.inference.exact.shared_tree import is_dense, solve_together
-from rote.inference.exact.tables import once_per_space
-from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions
-from rote.kernels.bundles import ChainPlan
 from rote.settings import LIMIT
 from rote.space.space import Space
+
+# What solves is imported by the functions that need it: a process that starts loads no more.
+if TYPE_CHECKING:
+    from rote.inference.exact.lazy_rows import LazyRows
+    from rote.kernels.bundles import ChainPlan
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -69,6 +62,8 @@ class Exact(Engine):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
+            from rote.inference.exact.presolve import Presolved, graph_of_rules
+
             presolved = Presolved.of(problem, graph_of_rules(space))
             if space.factors:
                 return presolved.answers(lambda rest: self._compiled(rest, NO_CONTEXT))
@@ -80,6 +75,8 @@ class Exact(Engine):
         route = route_of(problem.space)
         if not route.looks_first:
             return self._solve(route, problem, context)
+        from rote.inference.exact.independent import argmax_presolve
+
         seen, hard = argmax_presolve(problem)
         if seen is None:
             return self._solve(route, problem, context)
@@ -89,10 +86,14 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        if _is_made_of_rules(space) and not is_hard(space):
+        if _is_made_of_rules(space) and not _is_hard(space):
             return False
         route = route_of(space)
-        return route.messages or (route.searches and is_hard(space) and restarts(space))
+        if not route.searches or not _is_hard(space):
+            return route.messages
+        from rote.inference.exact.branch import restarts
+
+        return restarts(space)
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
@@ -111,10 +112,14 @@ class Exact(Engine):
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
             return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
         if route.dense:
+            from rote.inference.exact.shared_tree import solve_together
+
             seconds = 1.0 if self.time_limit is None else min(1.0, float(self.time_limit))
             found = solve_together(problem, max(1, int(seconds * VISITS)))
             return self._rest(problem, context, found)
         if route.messages:
+            from rote.inference.exact.message_passing import MessagePassing
+
             messages = MessagePassing(None if self.time_limit is None else NODES_IN_TIME)
             found, left = messages.attempt(problem, context)
             if left is None:
@@ -127,17 +132,15 @@ class Exact(Engine):
 
         It does not look at the clock.
         """
-        warm = context.warm
-        if (
-            warm is None
-            or warm.incumbent is None
-            or self.time_limit is not None
-            or not restarts(problem.space)
-            or warm.incumbent[:, 0].min(initial=0) < 0
-        ):
+        incumbent = None if context.warm is None else context.warm.incumbent
+        if incumbent is None or self.time_limit is not None:
+            return self._search(problem, context)
+        from rote.inference.exact.branch import BranchAndBound, restarts
+
+        if not restarts(problem.space) or incumbent[:, 0].min(initial=0) < 0:
             return self._search(problem, context)
         nodes = max(1, SHORT_SEARCH // len(problem.space.variables))
-        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, warm.incumbent)
+        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, incumbent)
         left = found.unsettled
         if not len(left):
             return found
@@ -171,6 +174,15 @@ def _is_made_of_rules(space: Space) -> bool:
     return bool(space.rules) and 2 * len(space.factors) < len(space.variables)
 
 
+def _is_hard(space: Space) -> bool:
+    """Whether a search of the space was long before."""
+    if not space.is_compiled:
+        return False
+    from rote.inference.exact.hardness import is_hard
+
+    return is_hard(space)
+
+
 class Route(NamedTuple):
     """What is tried of a space, in this order."""
 
@@ -186,9 +198,16 @@ class Route(NamedTuple):
         return self.one_pass is None and self.lazy is None and not self.dense and not self.messages
 
 
-@once_per_space
 def route_of(space: Space) -> Route:
     """What `Exact` tries, before branch and bound and solvers take turns."""
+    return space.once(_route)
+
+
+def _route(space: Space) -> Route:
+    from rote.inference.exact.lazy_rows import lazy_rows_for
+    from rote.inference.exact.message_passing import MessagePassing
+    from rote.inference.exact.shared_tree import is_dense
+
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))
@@ -200,8 +219,16 @@ def route_of(space: Space) -> Route:
     return Route(None, looks_first, lazy, dense, messages)
 
 
-@once_per_space
 def choice(space: Space) -> Engine | None:
     """The engine that solves a space by one method for all inputs; None where there is none."""
+    return space.once(_choice)
+
+
+def _choice(space: Space) -> Engine | None:
+    from rote.inference.exact.chain import Chain
+    from rote.inference.exact.elimination import Elimination
+    from rote.inference.exact.independent import Independent
+    from rote.inference.exact.tree import Tree
+
     options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

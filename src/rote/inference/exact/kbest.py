@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import SettingError
+from rote.inference.asking import ask
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
@@ -98,7 +99,7 @@ def bound_of_others(
     if parts:
         inputs = np.array([i for i, _ in parts])
         narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in parts]))
-        solved = engine.answer(narrowed, context.rows(inputs))
+        solved = ask(engine, narrowed, context.rows(inputs))
         np.maximum.at(bounds, inputs, solved.bound)
     return bounds
 

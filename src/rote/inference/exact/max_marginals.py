@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rote.inference.asking import ask
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.exact import Exact
@@ -69,7 +70,7 @@ def _by_clamping(problem: Problem) -> FloatArray:
     enough = np.inf if upper is None else upper - 1e-3 * problem.ties[:, None]
     inputs, labels = np.nonzero(everything)
     batch = max(1, NUMBERS_AT_ONCE // max(1, space.parts))
-    best = Exact().answer(problem.with_open(everything), NO_CONTEXT)
+    best = ask(Exact(), problem.with_open(everything), NO_CONTEXT)
     _note(values, space, np.arange(len(problem)), best)
     settled = values > -np.inf  # the best output of all is the best with each of its labels
     while True:
@@ -81,7 +82,7 @@ def _by_clamping(problem: Problem) -> FloatArray:
         clamped = everything[some] & (
             (own != own[asked, None]) | (np.arange(len(own)) == asked[:, None])
         )
-        answers = Exact().answer(problem.rows(some).with_open(clamped), NO_CONTEXT)
+        answers = ask(Exact(), problem.rows(some).with_open(clamped), NO_CONTEXT)
         _note(values, space, some, answers)
         settled[some, asked] = True
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rote.inference.exact.search import NO_DUALS, NODES_IN_ORDER
 from rote.inference.exact.tables import strides_of
-from rote.inference.problem import NONE_CLOSED, Problem
+from rote.inference.problem import NO_INFINITY, NONE_CLOSED, Problem, checked_ties
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced
 from rote.kernels.bundles import FoundBy as ScoresOf
@@ -25,7 +25,7 @@ from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
 from rote.kernels.search.branch import branch
 from rote.space.builder import SpaceBuilder
-from rote.space.lowering import lower_as_written
+from rote.space.lowering import Rows, lower_as_written
 from rote.space.network import sparse, two_valued
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
@@ -59,6 +59,61 @@ def graph_of_rules(space: Space) -> Graph:
     )
 
 
+def answer_at_once(rows: Rows, scores: FloatArray) -> IntArray | None:
+    """The labels of the best output of options under rows; None where that takes a longer search.
+
+    For a question that is asked once, of yes/no variables with nothing but scores of labels. The
+    same answer as that of a space with these rows, which is never made.
+    """
+    ties = checked_ties(scores[None], NO_INFINITY)
+    sizes = np.full(len(scores) // 2, 2, dtype=np.int64)
+    offsets = np.arange(0, len(scores) + 1, 2)
+    graph = linked(sizes, offsets, ZERO, NONE, NONE, offsets[-1:], NO_SCORES, sparse(rows))
+    found = presolve(Questions(scores[None], NONE_CLOSED, ties), graph, len(scores))
+    return searched(graph, scores, len(scores), ties, *(each[0] for each in found))
+
+
+def searched(
+    graph: Graph,
+    scores: FloatArray,
+    own: int,
+    ties: FloatArray,
+    labels: IntArray,
+    left: int,
+    is_open: BoolArray,
+    live: BoolArray,
+) -> IntArray | None:
+    """The answer to an input that is presolved; None where a short search does not find it."""
+    if not left:
+        return labels
+    graph, theta, variable, label = remainder(graph, scores, own, is_open, live)
+    n = len(variable)
+    reduced = Reduced(NO_STEPS, graph, np.arange(n), n)
+
+    def best(ties: FloatArray, floor: FloatArray, in_order: bool = False) -> list[AnyArray]:
+        """An output or -1, whether the search was complete, and whether it may have equals."""
+        asked = Questions(theta[None], NONE_CLOSED, ties)
+        most = NODES_IN_ORDER + 8 * n if in_order else MOST_NODES
+        found, _, *more = branch(asked, floor, reduced, NO_DUALS, most, in_order)
+        return [each[0] for each in (found, *more)]
+
+    found, complete, doubtful = best(ties, NO_FLOOR)
+    if complete and doubtful and found[0] >= 0:
+        # The search is right up to a part of a tie: the best value to less than that, and then
+        # the first output in order that is within a tie of it.
+        found, complete, _ = best(ties / FINER, NO_FLOOR)
+        if complete:
+            floor = worth(graph, theta, found) - ties * (1 + 1 / FINER)
+            found, *_ = best(ties, floor, in_order=True)
+            complete = found[0] >= 0
+    if not complete:
+        return None
+    if found[0] < 0:
+        return np.full_like(labels, -1)
+    labels[variable] = label[np.asarray(graph.offsets)[:-1] + found]
+    return labels
+
+
 @dataclass(frozen=True, eq=False)
 class Presolved:
     """What presolve finds of each input of a problem."""
@@ -77,38 +132,11 @@ class Presolved:
 
     def solved(self, i: int) -> IntArray | None:
         """The answer to one input; None where a short search does not find it."""
-        labels: IntArray = self.labels[i]
-        if not self.left[i]:
-            return labels
-        scores, own = self.problem.scores[i], self.problem.space.labels
-        graph, theta, variable, label = remainder(
-            self.graph, scores, own, self.is_open[i], self.live[i]
+        problem, found = self.problem, (self.labels, self.left, self.is_open, self.live)
+        ties = problem.ties[i : i + 1]
+        return searched(
+            self.graph, problem.scores[i], problem.space.labels, ties, *(each[i] for each in found)
         )
-        n, ties = len(variable), self.problem.ties[i : i + 1]
-        reduced = Reduced(NO_STEPS, graph, np.arange(n), n)
-
-        def best(ties: FloatArray, floor: FloatArray, in_order: bool = False) -> list[AnyArray]:
-            """An output or -1, whether the search was complete, and whether it may have equals."""
-            asked = Questions(theta[None], NONE_CLOSED, ties)
-            most = NODES_IN_ORDER + 8 * n if in_order else MOST_NODES
-            found, _, *more = branch(asked, floor, reduced, NO_DUALS, most, in_order)
-            return [each[0] for each in (found, *more)]
-
-        found, complete, doubtful = best(ties, NO_FLOOR)
-        if complete and doubtful and found[0] >= 0:
-            # The search is right up to a part of a tie: the best value to less than that, and
-            # then the first output in order that is within a tie of it.
-            found, complete, _ = best(ties / FINER, NO_FLOOR)
-            if complete:
-                floor = worth(graph, theta, found) - ties * (1 + 1 / FINER)
-                found, *_ = best(ties, floor, in_order=True)
-                complete = found[0] >= 0
-        if not complete:
-            return None
-        if found[0] < 0:
-            return np.full_like(labels, -1)
-        labels[variable] = label[np.asarray(graph.offsets)[:-1] + found]
-        return labels
 
     def answers(self, further: Callable[[Problem], Solutions], *, anew: bool = False) -> Solutions:
         """All answers; those that a short search does not find are asked for ``further``.

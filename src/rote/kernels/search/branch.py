@@ -67,7 +67,7 @@ def search(
     labels: OutInts = node.labels
     argmax: OutInts = node.argmax
     pending: OutInts = node.pending
-    slack = 0.0 if in_order else 0.1 * tie
+    slack = 0.0 if in_order else 0.01 * tie
     if not start(graph, theta, row_constant(graph.rows, multipliers), node):
         return floor, -inf, -inf, 0
     node.frames.mark[0] = 0

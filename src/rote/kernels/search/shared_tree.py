@@ -535,7 +535,7 @@ def shared_tree(
         plant(batch, messages, order, tree)
         tree.count[0] = 0
         for i in range(m):
-            tree.slack[i] = 0.0 if in_order else 0.1 * questions.ties[i]
+            tree.slack[i] = 0.0 if in_order else 0.01 * questions.ties[i]
             tree.value[i] = floors[i] if in_order else batch.value[i] - 4 * questions.ties[i]
             if in_order or batch.value[i] > -inf:
                 tree.active[0, tree.count[0]] = i

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.engine import Engine
 from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.wrappers.amortized import admission as admission_module

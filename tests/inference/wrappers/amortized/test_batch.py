@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rote.inference import Exact, FoundBy, Status
+from rote.engines import Exact, FoundBy, Status
 from rote.inference.problem import Context, Problem
 from rote.inference.wrappers.amortized import (
     EqualScores,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rote.inference import BranchAndBound, Exact, Problem, clamp
+from rote.engines import BranchAndBound, Exact, Problem, clamp
 from rote.inference.engine import Engine
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Amortized, Counters, EqualScores

@@ -19,17 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.datasets import english_sentences
+from rote.engines import BranchAndBound, Exact, Exhaustive, FoundBy, Milp, Problem, Status, clamp
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference import (
-    BranchAndBound,
-    Exact,
-    Exhaustive,
-    FoundBy,
-    Milp,
-    Problem,
-    Status,
-    clamp,
-)
 from rote.inference.approximate import RGS, Beam
 from rote.inference.engine import Engine, Wrapper, find
 from rote.inference.stores import MemoryStore, SqliteStore

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.stores.base import Log
 from rote.inference.stores.memory import MemoryStore
 from rote.inference.wrappers.amortized import solution_cache as module

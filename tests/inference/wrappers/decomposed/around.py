@@ -1,7 +1,5 @@
 """Neighbourhoods by definition: all outputs, and those that differ inside one set."""
 
-from __future__ import annotations
-
 from tests.strategies import Best, Judge, known_value
 
 

@@ -1,7 +1,5 @@
 """S_pair: components of gold outputs, and the inputs for which rules ask for all outputs."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
@@ -173,7 +171,6 @@ def test_where_sets_are_used_every_output_is_possible_set_by_set(data, max_entri
 
 
 @given(data=st.data())
-@settings(max_examples=75)
 def test_one_rule_in_a_table_asks_for_all_outputs_only_where_it_must(data):
     space, gold, signs = questions(data.draw, rules=1, depth=0)
     split = SignedComponents(signs).split(*asked(space, gold))

@@ -1,17 +1,15 @@
 """`Decomposed` against the definition: every output that differs from gold inside one set."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, FoundBy, Problem, Solutions, Status, k_best
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Exhaustive, FoundBy, Problem, Solutions, Status, k_best
 from rote.inference.engine import Engine
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import (
@@ -82,7 +80,6 @@ def check(engine, space, problem, context, sets_of):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @given(found=questions(), as_rows=st.sampled_from([None, 1]))
-@settings(max_examples=60)
 def test_subsets_are_all_outputs_with_so_many_changes(k, found, as_rows):
     space = found[0]
     everything = range(len(space.variables))
@@ -96,7 +93,6 @@ def test_subsets_are_all_outputs_with_so_many_changes(k, found, as_rows):
 
 @pytest.mark.parametrize("family", [spaces(least=1), chain_spaces(), tree_spaces()])
 @given(data=st.data(), few=st.sampled_from([1, 6, 1 << 12]), as_rows=st.sampled_from([None, 1]))
-@settings(max_examples=60)
 def test_sets_of_any_kind(family, data, few, as_rows):
     asked = data.draw(questions(family))
     n = len(asked[0].variables)
@@ -106,7 +102,6 @@ def test_sets_of_any_kind(family, data, few, as_rows):
 
 
 @given(found=questions(), few=st.sampled_from([1, 1 << 12]))
-@settings(max_examples=60)
 def test_a_union_is_all_sets_of_its_parts(found, few):
     n = len(found[0].variables)
     engine = Decomposed(Exact(), Union(HammingBall(1), CustomSets(lambda *_: [range(n // 2)])))
@@ -123,7 +118,6 @@ def subsets_of(n, k):
 
 @pytest.mark.parametrize("loss", [F1Loss(), JaccardLoss()], ids=["F1", "Jaccard"])
 @given(found=questions(), k=st.sampled_from([1, 2, 5]), few=st.sampled_from([1, 1 << 12]))
-@settings(max_examples=40)
 def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
     space, problem, context = found
     n = len(space.variables)
@@ -156,7 +150,6 @@ def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
 
 
 @given(found=questions(), k=st.sampled_from([1, 2]))
-@settings(max_examples=60)
 def test_the_k_best_around_gold_are_around_gold(found, k):
     space, problem, context = found
     sets = subsets_of(len(space.variables), k)
@@ -180,7 +173,6 @@ def test_the_k_best_around_gold_are_around_gold(found, k):
 
 
 @given(found=questions(), k=st.sampled_from([1, 2]))
-@settings(max_examples=60)
 def test_under_zero_one_loss_the_worst_output_is_around_gold(found, k):
     space, problem, context = found
     sets = subsets_of(len(space.variables), k)

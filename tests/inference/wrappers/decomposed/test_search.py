@@ -1,16 +1,14 @@
 """How sets are looked into: enumerated, by messages, or by the engine; best bound first."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Exhaustive, Problem
 from rote.errors import UnsupportedSpace
-from rote.inference import Exact, Exhaustive, Problem
 from rote.inference.engine import Wrapper
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall, search
@@ -170,7 +168,6 @@ def test_terms_go_to_the_engine_where_sets_are_large():
 
 
 @given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]), st.integers(0, 40))
-@settings(max_examples=60)
 def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
     data, few, as_rows, nodes
 ):
@@ -239,7 +236,6 @@ def questions(draw):
 
 
 @given(questions(), st.sampled_from([1, 2, 1 << 62]))
-@settings(max_examples=60)
 def test_all_outputs_around_gold_are_listed_and_no_others(found, most):
     problem, golds, lists = found
     space = problem.space
@@ -261,7 +257,6 @@ def test_all_outputs_around_gold_are_listed_and_no_others(found, most):
 
 
 @given(questions(), st.booleans())
-@settings(max_examples=50)
 def test_the_best_of_a_list_is_the_best_around_gold(found, settle):
     problem, golds, lists = found
     space = problem.space
@@ -281,7 +276,6 @@ def test_the_best_of_a_list_is_the_best_around_gold(found, settle):
 
 
 @given(questions())
-@settings(max_examples=50)
 def test_the_list_and_the_kernel_say_the_same(found):
     problem, golds, lists = found
     network = problem.space.network

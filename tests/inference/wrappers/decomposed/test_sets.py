@@ -1,16 +1,14 @@
 """Sets of a decomposition: what is kept of them, and how they are laid out flat."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.engines import Exact, Problem
 from rote.errors import SettingError
-from rote.inference import Exact, Problem
 from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import (
     CustomSets,
@@ -59,7 +57,6 @@ def lists_of(around):
 
 
 @given(st.lists(st.lists(st.integers(0, 5)), max_size=6))
-@settings(max_examples=60)
 def test_what_is_kept_reaches_all_that_was_reached_and_nothing_is_inside_another(sets):
     kept = normalised(sets, 6)
     assert kept == sorted(kept)
@@ -108,7 +105,6 @@ flat_sets = st.lists(
 
 
 @given(flat_sets, st.data())
-@settings(max_examples=60)
 def test_flat_sets_and_some_of_them_are_what_they_were(lists, data):
     around = as_around(lists)
     assert around.most == EVERY
