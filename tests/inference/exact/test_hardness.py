@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rote.inference import Exact
+from rote.engines import Exact
 from rote.inference.exact.hardness import LONG, LONG_SEARCH, is_hard, memory_of
 from rote.space import SpaceBuilder
 
