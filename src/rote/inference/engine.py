@@ -168,9 +168,10 @@ class Engine(Checked, ABC):
         return self.refuses(space) is None
 
     def warm_starts(self, space: Space) -> bool:
-        """Whether a search of this space goes faster from the duals of an earlier one.
+        """Whether a search of this space goes faster from the answer to an earlier one.
 
-        Then the engine returns `Solutions.duals` where `Context.record` asks for them.
+        If it can use duals as well as the output, it returns `Solutions.duals` where
+        `Context.record` asks for them. The answer may change once it has searched the space.
         """
         return False
 

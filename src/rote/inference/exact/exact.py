@@ -87,13 +87,14 @@ class Exact(Engine):
         return seen.with_rows(hard, rest)
 
     def warm_starts(self, space: Space) -> bool:
-        from rote.inference.exact.hardness import is_hard
+        if _is_made_of_rules(space) and not _is_hard(space):
+            return False
+        route = route_of(space)
+        if not route.searches or not _is_hard(space):
+            return route.messages
+        from rote.inference.exact.branch import restarts
 
-        if is_hard(space):
-            from rote.inference.exact.branch import restarts
-
-            return route_of(space).searches and restarts(space)
-        return not _is_made_of_rules(space) and route_of(space).messages
+        return restarts(space)
 
     def is_quick(self, space: Space) -> bool:
         # Certificates are dual ascent, which takes longer than all that is tried here.
@@ -138,19 +139,15 @@ class Exact(Engine):
 
         It does not look at the clock.
         """
+        incumbent = None if context.warm is None else context.warm.incumbent
+        if incumbent is None or self.time_limit is not None:
+            return self._search(problem, context)
         from rote.inference.exact.branch import BranchAndBound, restarts
 
-        warm = context.warm
-        if (
-            warm is None
-            or warm.incumbent is None
-            or self.time_limit is not None
-            or not restarts(problem.space)
-            or warm.incumbent[:, 0].min(initial=0) < 0
-        ):
+        if not restarts(problem.space) or incumbent[:, 0].min(initial=0) < 0:
             return self._search(problem, context)
         nodes = max(1, SHORT_SEARCH // len(problem.space.variables))
-        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, warm.incumbent)
+        found = BranchAndBound(nodes, tie_limit=IN_ORDER).restarted(problem, incumbent)
         left = found.unsettled
         if not len(left):
             return found
@@ -187,6 +184,15 @@ def _is_made_of_rules(space: Space) -> bool:
 def cut(space: Space) -> bool:
     """Whether rules against cycles are cut off; asked of spaces for which nothing is compiled."""
     return any(isinstance(named.rule, Acyclic) for named in space.rules)
+
+
+def _is_hard(space: Space) -> bool:
+    """Whether a search of the space was long before."""
+    if not space.is_compiled:
+        return False
+    from rote.inference.exact.hardness import is_hard
+
+    return is_hard(space)
 
 
 class Route(NamedTuple):

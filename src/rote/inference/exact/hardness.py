@@ -32,7 +32,5 @@ def memory_of(_space: Space) -> Memory:
 
 def is_hard(space: Space) -> bool:
     """Whether an input of the space took a long search, or a solver long."""
-    if not space.is_compiled:
-        return False
     memory = memory_of(space)
     return memory.nodes >= LONG_SEARCH or memory.seconds >= LONG

@@ -220,7 +220,7 @@ def test_scores_that_change_are_kept_once_they_stay(space):
 def searching(monkeypatch):
     """`Exact` searches every space, all are hard, and to start from an answer pays."""
     monkeypatch.setattr(exact, "route_of", lambda _: exact.Route(None, False, None, False, False))
-    monkeypatch.setattr(exact, "is_hard", lambda _: True)
+    monkeypatch.setattr(exact, "_is_hard", lambda _: True)
     monkeypatch.setattr(WarmStarts, "pays", True)
 
 

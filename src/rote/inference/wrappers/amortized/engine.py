@@ -40,6 +40,7 @@ from rote.space.space import Space
 from rote.types import FloatArray, IntArray
 
 FEW = 8  # inputs asked at once of an empty cache
+LONG = 0.01  # seconds; an answer that took less shows nothing
 CHECKS = {
     "inner": instance_of(Engine, ANY_ENGINE),
     "store": Setting(
@@ -169,10 +170,13 @@ class Amortized(Wrapper):
         if not space.variables:
             return self._undecided(problem, context)
         if self.epsilon == 0:
-            if self._starts(space) and self._state.caches.start_pays(space):
-                return self._warm(problem, context)
-            if self.admission == "adaptive" and self.inner.is_quick(space):
+            adaptive = self.admission == "adaptive"
+            if adaptive and self.inner.is_quick(space):
                 return self._untested(problem, context, noted=False)
+            if self._starts(space):
+                if adaptive and not self._state.caches.start_pays(space):
+                    return self._untested(problem, context, noted=False)
+                return self._warm(problem, context)
         epsilon = self._epsilons(m)
         if self.admission == "always" or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
@@ -210,10 +214,11 @@ class Amortized(Wrapper):
         start = perf_counter()
         solutions = self.inner.answer(problem, context)
         took, m, state = perf_counter() - start, len(problem), self._state
-        with state.caches.lock:
-            if noted:
+        if noted:
+            with state.caches.lock:
                 state.budget.policy(problem.space).enter_solved(m, took)
-            elif self._starts(problem.space):  # which has just shown
+        elif took > LONG * m and self._starts(problem.space):  # which this answer has shown
+            with state.caches.lock:
                 cache = state.caches.warm_starts(problem.space)
                 cache.note([None] * m, took)
                 cache.remember(problem, context, solutions)
