@@ -142,7 +142,7 @@ class RuledAnswers(Checked):
         unknown = [name for name in table if name not in known]
         if unknown:
             raise DataError(
-                f"the schema has no field {unknown[0]!r}; its fields are {', '.join(known):.200}"
+                f"the schema has no field {unknown[0]!r}; its fields are {', '.join(map(str, known)):.200}"
             )
         lengths: dict[Path, int] = {}
         for own in self._fields:
@@ -447,7 +447,7 @@ def _put(data: Any, path: Path, value: Any) -> None:
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(data, list) and step == len(data):
             data.append(empty)
-        data = data[step] if isinstance(data, list) else data.setdefault(step, empty)
+        data = data[int(step)] if isinstance(data, list) else data.setdefault(step, empty)
     if isinstance(data, list):
         data.append(value)
     else:

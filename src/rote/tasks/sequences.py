@@ -95,7 +95,7 @@ def label_sequences(
         raise SettingError("a mask is for padded scores of shape (batch, tokens, labels)")
 
     def solved(flat: FloatArray, lengths: IntArray) -> IntArray:
-        return _labelled(flat, lengths, names, encoding, rules, engine, on_infeasible, n_jobs)
+        return labelled(flat, lengths, names, encoding, rules, engine, on_infeasible, n_jobs)
 
     if table is not None:
         if keys is None:
@@ -135,7 +135,7 @@ def label_sequences(
     return as_tensor(found, device=scores.device)
 
 
-def _labelled(
+def labelled(
     flat: AnyArray,
     lengths: IntArray,
     labels: tuple[str, ...],
