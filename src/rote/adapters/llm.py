@@ -138,11 +138,11 @@ class RuledAnswers(Checked):
         """The fields of which a table, or a default, says something."""
         if not isinstance(table, Mapping):
             raise DataError(f"a table is a mapping from fields to their answers, got {table!r:.80}")
-        known = {own.path[0]: None for own in self._fields}
+        known = {str(own.path[0]): None for own in self._fields}
         unknown = [name for name in table if name not in known]
         if unknown:
             raise DataError(
-                f"the schema has no field {unknown[0]!r}; its fields are {', '.join(map(str, known)):.200}"
+                f"the schema has no field {unknown[0]!r}; its fields are {', '.join(known):.200}"
             )
         lengths: dict[Path, int] = {}
         for own in self._fields:

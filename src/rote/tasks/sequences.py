@@ -81,7 +81,8 @@ def label_sequences(
     check_solving(engine, on_infeasible)
     names = check("labels", labels, LIST)
     check("rules", rules, RULES)
-    if check("encoding", encoding, optional(one_of(*get_args(Encoding)))) is not None:
+    check("encoding", encoding, optional(one_of(*get_args(Encoding))))
+    if encoding is not None:
         check_encoding(names, encoding)
     known = grouped(scores)
     frame, keys = known or (scores, None)
