@@ -198,10 +198,10 @@ def _aggregated(
 ) -> FloatArray:
     """Log-probabilities of words, from those of their pieces."""
     if aggregation in ("simple", "first"):
-        return logs[[own[0] for own in pieces]]
+        return np.asarray(logs[[own[0] for own in pieces]])
     if aggregation == "max":
         best = logs.max(axis=1)
-        return logs[[own[int(best[list(own)].argmax())] for own in pieces]]
+        return np.asarray(logs[[own[int(best[list(own)].argmax())] for own in pieces]])
     each = [np.exp(logs[list(own)]).mean(axis=0) for own in pieces]
     with np.errstate(divide="ignore"):
-        return np.log(np.array(each).reshape(-1, logs.shape[1]))
+        return np.asarray(np.log(np.array(each).reshape(-1, logs.shape[1])))

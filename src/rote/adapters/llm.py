@@ -138,7 +138,7 @@ class RuledAnswers(Checked):
         """The fields of which a table, or a default, says something."""
         if not isinstance(table, Mapping):
             raise DataError(f"a table is a mapping from fields to their answers, got {table!r:.80}")
-        known = {own.path[0]: None for own in self._fields}
+        known = {str(own.path[0]): None for own in self._fields}
         unknown = [name for name in table if name not in known]
         if unknown:
             raise DataError(
@@ -447,7 +447,7 @@ def _put(data: Any, path: Path, value: Any) -> None:
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(data, list) and step == len(data):
             data.append(empty)
-        data = data[step] if isinstance(data, list) else data.setdefault(step, empty)
+        data = data[int(step)] if isinstance(data, list) else data.setdefault(step, empty)
     if isinstance(data, list):
         data.append(value)
     else:

@@ -12,7 +12,7 @@ The factories are in `rote.adapters.spacy_factories`, which spaCy finds by itsel
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice
@@ -37,8 +37,6 @@ NONE = "none"  # the label of a span that is not taken
 
 class _Component(Checked):
     """What components share: batches, and settings as JSON, but for a function of rules."""
-
-    __call__: Callable[[Any, Any], Any]
 
     def pipe(self, docs: Iterable[Any], batch_size: int = 256) -> Iterator[Any]:
         """The documents of a stream under rules, so many at a time."""
@@ -189,7 +187,7 @@ class RuledSpans(_Component):
         return doc
 
     def _ruled(self, docs: Sequence[Any]) -> Iterable[Any]:
-        return map(self, docs)
+        return (self(doc) for doc in docs)
 
     def _space(self, places: dict[tuple[int, int], dict[str, int]]) -> Space:
         builder = SpaceBuilder()

@@ -10,7 +10,7 @@ from spacy.language import Language
 from rote.adapters.spacy import RuledCats, RuledSpans
 
 
-@Language.factory(
+@Language.factory(  # type: ignore[untyped-decorator]
     "rote_cats",
     default_config={"rules": None, "threshold": 0.5},
     assigns=["doc.cats"],
@@ -23,7 +23,7 @@ def make_cats(
     return RuledCats(rules, threshold, name)
 
 
-@Language.factory(
+@Language.factory(  # type: ignore[untyped-decorator]
     "rote_spans",
     default_config={
         "spans_key": "sc",

@@ -258,9 +258,9 @@ def _each(
     scores: Tensor | Sequence[Tensor], spaces: Space | Sequence[Space]
 ) -> tuple[Sequence[Tensor], Sequence[Space]]:
     """The scores and the space of each structure."""
-    if isinstance(scores, Tensor) and scores.ndim > 1:
-        scores = scores.flatten(1).unbind()
-    return scores, [spaces] * len(scores) if isinstance(spaces, Space) else spaces
+    several = isinstance(scores, Tensor) and scores.ndim > 1
+    each = scores.flatten(1).unbind() if several else list(scores)  # type: ignore[union-attr]
+    return each, [spaces] * len(each) if isinstance(spaces, Space) else spaces
 
 
 def _gold_of(batch: _Batch, gold: Any) -> IntArray:
