@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from itertools import pairwise
+
 from rote import Exact, SpaceBuilder, all_of, at_least, at_most, explain, rule_report
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri")
@@ -12,7 +14,7 @@ who = {day: builder.variable(day, STAFF) for day in DAYS}
 for name in STAFF:
     builder.require(at_most(2, [who[day][name] for day in DAYS]), f"{name} works two days at most")
     builder.require(at_least(1, [who[day][name] for day in DAYS]), f"{name} works one day at least")
-for one, other in zip(DAYS, DAYS[1:], strict=False):
+for one, other in pairwise(DAYS):
     late = all_of([who[one]["Ben"], who[other]["Ben"]])
     builder.require(~late, f"Ben is not there on {one} and {other}")
 builder.require(~who["Fri"]["Ben"], "Ben is away on Friday")
