@@ -1,8 +1,8 @@
 """Why this and not that? Which rules forbid a label, what it would cost, and which rules help."""
 
-import numpy as np
-
 from itertools import pairwise
+
+import numpy as np
 
 from rote import Exact, SpaceBuilder, all_of, at_least, at_most, explain, rule_report
 
