@@ -574,8 +574,8 @@ class Softened(NamedTuple):
 
 
 @st.composite
-def soft_spaces(draw, most: int = 4) -> Softened:
-    """A space with one to three soft rules of any kind, as factors or as variables."""
+def soft_spaces(draw, most: int = 4, variables_alone: bool = True) -> Softened:
+    """A space with one to three soft rules of any kind: factors, or in some variables alone."""
     builder = SpaceBuilder()
     variables = _variables(draw, builder, 1, most, labels=3)
     if len(variables) > 1:
@@ -587,6 +587,6 @@ def soft_spaces(draw, most: int = 4) -> Softened:
         rule, weight = _rule(draw, variables, 2), _pick(draw, [0.0, 0.5, 0.5, 1.0, 2.25])
         builder.prefer(rule, weight, f"soft {k}")
         soft.append((rule, weight))
-    fewest = draw(st.sampled_from([0, builder_module.FEW_TUPLES]))
+    fewest = draw(st.sampled_from([0] * variables_alone + [builder_module.FEW_TUPLES]))
     with mock.patch.multiple(builder_module, FEW_PAIRS=fewest, FEW_TUPLES=fewest):
         return Softened(builder.build(), hard, soft)
