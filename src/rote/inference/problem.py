@@ -543,10 +543,10 @@ def clamp(
     return copied.with_known(known)
 
 
-def check_scores(scores: FloatArray) -> None:
+def check_scores(scores: FloatArray, advice: str = TOO_LARGE) -> None:
     """Refuse scores whose sums are not finite."""
     if not all_finite(ties_of(scores, TIE)):
-        raise_too_large(scores, TOO_LARGE)
+        raise_too_large(scores, advice)
 
 
 def raise_too_large(scores: FloatArray, advice: str) -> NoReturn:
