@@ -92,11 +92,12 @@ def draw(path: Path, panels: Measured) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    mpl.rcParams.update(
+    settings: dict[Any, Any] = (
         {"svg.fonttype": "none", "svg.hashsalt": "rote", "font.family": "sans-serif"}
         | {f"{part}.color": GREY for part in ("text", "xtick", "ytick")}
         | {"axes.labelcolor": GREY, "axes.edgecolor": GREY, "axes.titlecolor": GREY}
     )
+    mpl.rcParams.update(settings)
     figure, axes = plt.subplots(1, len(panels), figsize=(9, 3.2), squeeze=False)
     for axis, (title, (alone, wrapped)) in zip(axes[0], panels.items(), strict=True):
         window = WINDOW[title]

@@ -80,7 +80,7 @@ def svm(seed: int) -> StructuredSVM:
 
 TAGGERS: Mapping[str, Callable[[], Tagger]] = MappingProxyType(
     {
-        OURS: lambda: Ours(OURS, svm, Gap(GAP), online_epochs=4),
+        OURS: lambda: Ours(OURS, svm, Gap(GAP), warm_up=4),
         SHORT: lambda: Ours(SHORT, lambda seed: StructuredSVM(iterations=FEW, seed=seed)),
         PRICE: lambda: Ours(PRICE, lambda seed: Perceptron(iterations=EPOCHS, seed=seed)),
         "CRFsuite pa": lambda: CRFsuite("CRFsuite pa", "pa", epsilon=NO_LOSS),

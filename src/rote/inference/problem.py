@@ -92,9 +92,9 @@ class Problem:
 
     is_asked: ClassVar[bool] = False  # whether its numbers are such that engines can be asked
     if TYPE_CHECKING:  # what `measure` finds
-        as_it_is: bool
-        best_of_slots: FloatArray
-        as_losses: FloatArray
+        as_it_is: bool = field(init=False)
+        best_of_slots: FloatArray = field(init=False)
+        as_losses: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
@@ -543,10 +543,10 @@ def clamp(
     return copied.with_known(known)
 
 
-def check_scores(scores: FloatArray) -> None:
+def check_scores(scores: FloatArray, advice: str = TOO_LARGE) -> None:
     """Refuse scores whose sums are not finite."""
     if not all_finite(ties_of(scores, TIE)):
-        raise_too_large(scores, TOO_LARGE)
+        raise_too_large(scores, advice)
 
 
 def raise_too_large(scores: FloatArray, advice: str) -> NoReturn:

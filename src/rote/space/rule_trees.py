@@ -55,9 +55,9 @@ class _Writer:
                 parts = self.write(first), self.write(then)
                 return self.part(SUM, parts, (-1, 1), 0, 1)
             case Linear(terms=terms, lower=lower, upper=upper):
-                parts = tuple(self.write(term) for _, term in terms)
+                each = [self.write(term) for _, term in terms]
                 low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
-                return self.part(SUM, parts, [number for number, _ in terms], low, high)
+                return self.part(SUM, each, [number for number, _ in terms], low, high)
             case Tuples(over=over, allowed=allowed):
                 return self.table([v.index for v in over], [len(v.labels) for v in over], allowed)
             case _:

@@ -24,6 +24,7 @@ from rote.tasks.candidates import (
     DISALLOW,
     NESTED,
     CandidateRules,
+    Entity,
     Limit,
     Relation,
     RelationRules,
@@ -238,7 +239,7 @@ class ExtractionSchema(Checked):
             What finds them.
         """
         check_engine("engine", engine)
-        spans = [EntityCandidate(*each) for each in entities]
+        spans = [Entity(*each) for each in entities]
         for each in spans:
             _position(self._types, each.type, "a candidate has the entity type")
         links = [Relation(*each) for each in relations]

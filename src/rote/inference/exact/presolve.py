@@ -16,11 +16,10 @@ import numpy as np
 
 from rote.inference.exact.search import NO_DUALS, NODES_IN_ORDER
 from rote.inference.exact.tables import strides_of
-from rote.inference.problem import NONE_CLOSED, TIE, Problem, check_scores
+from rote.inference.problem import NO_INFINITY, NONE_CLOSED, TIE, Problem, check_scores
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced
 from rote.kernels.bundles import FoundBy as ScoresOf
-from rote.kernels.outputs import ties_of
 from rote.kernels.presolve.linking import linked
 from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
@@ -67,8 +66,9 @@ def answer_at_once(rows: Rows, scores: FloatArray) -> IntArray | None:
     same answer as that of a space with these rows, which is never made.
     """
     alone = scores[None]
-    check_scores(alone)
-    ties = ties_of(alone, TIE)
+    check_scores(alone, NO_INFINITY)
+    widest = float(np.ptp(alone.reshape(-1, 2), axis=1).max(initial=0.0))
+    ties = readonly(np.array([TIE * (widest or max(1.0, float(alone.max(initial=0.0))))]))
     sizes = np.full(len(scores) // 2, 2, dtype=np.int64)
     offsets = np.arange(0, len(scores) + 1, 2)
     graph = linked(sizes, offsets, ZERO, NONE, NONE, offsets[-1:], NO_SCORES, sparse(rows))
