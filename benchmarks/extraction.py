@@ -39,7 +39,7 @@ from benchmarks.table import (
     wide_console,
 )
 from papers.data.folder import VARIABLE
-from rote.inference import Status
+from rote.inference.solutions import Status
 
 OURS, GREEDY, BEAM, WIDE, CP_SAT = "rote", "greedy", "beam 16", "beam 32", "CP-SAT"
 TURNS, EACH = 4, 5  # of other problems each time
