@@ -16,10 +16,11 @@ import numpy as np
 
 from rote.inference.exact.search import NO_DUALS, NODES_IN_ORDER
 from rote.inference.exact.tables import strides_of
-from rote.inference.problem import NO_INFINITY, NONE_CLOSED, TIE, Problem, check_scores
+from rote.inference.problem import NONE_CLOSED, TIE, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced
 from rote.kernels.bundles import FoundBy as ScoresOf
+from rote.kernels.constants import MOST, WIDE
 from rote.kernels.presolve.linking import linked
 from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
@@ -62,13 +63,15 @@ def graph_of_rules(space: Space) -> Graph:
 def answer_at_once(rows: Rows, scores: FloatArray) -> IntArray | None:
     """The labels of the best output of options under rows; None where that takes a longer search.
 
-    For a question that is asked once, of yes/no variables with nothing but scores of labels. The
-    same answer as that of a space with these rows, which is never made.
+    For a question that is asked once, of yes/no variables of which "yes" alone has a score. The
+    same answer as that of a space with these rows, which is never made. Scores of very different
+    sizes are left to those who look at them with more care.
     """
-    alone = scores[None]
-    check_scores(alone, NO_INFINITY)
-    widest = float(np.ptp(alone.reshape(-1, 2), axis=1).max(initial=0.0))
-    ties = readonly(np.array([TIE * (widest or max(1.0, float(alone.max(initial=0.0))))]))
+    alone, sizes = scores[None], np.abs(scores[scores != 0])
+    largest = float(sizes.max(initial=0.0))
+    if not 0.0 < largest < min(MOST, WIDE * float(sizes.min(initial=np.inf))):
+        return None
+    ties = np.array([TIE * largest])
     sizes = np.full(len(scores) // 2, 2, dtype=np.int64)
     offsets = np.arange(0, len(scores) + 1, 2)
     graph = linked(sizes, offsets, ZERO, NONE, NONE, offsets[-1:], NO_SCORES, sparse(rows))
@@ -195,9 +198,9 @@ class Presolved:
             at_most=np.asarray(rows.upper)[found] - added[found],
         )
         scores = np.concatenate([problem.scores[0], np.zeros(len(owner) - problem.space.labels)])
-        # One label more has the largest score of all, so that ties are as they were.
-        builder.variable("largest", ["score"])
-        asked = np.append(scores[kept], np.abs(problem.scores).max(initial=0.0))
+        # One variable more loses as much as any did, so that ties are as they were.
+        builder.variable("largest", ["kept", "lost"])
+        asked = np.append(scores[kept], [problem.ties[0] / TIE, 0.0])
         space = builder.build()
         answer = further(Problem(space, asked, np.zeros((1, space.labels), np.bool_)))
         if answer.labels[0, 0] < 0:
