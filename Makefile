@@ -113,7 +113,7 @@ bench: $(VENV)/.installed-bench
 integrations network: export HF_HUB_OFFLINE := 1
 integrations: $(VENV)/.installed-integrations
 	$(compile)
-	$(BIN)/python -m pytest tests/integrations tests/test_gliner2.py
+	$(BIN)/python -m pytest tests/integrations
 	@for example in examples/integrations/*.py; do \
 		echo; echo "$$example"; $(BIN)/python $$example || exit 1; \
 	done

@@ -116,7 +116,7 @@ class Contestant(Protocol):
     @property
     def name(self) -> str: ...
 
-    def online_epochs(self, case: Case) -> None: ...
+    def warm_up(self, case: Case) -> None: ...
 
     def turn(self, case: Case) -> Turn: ...
 
@@ -134,15 +134,15 @@ class Batches:
         self.engine = Exact()
         self._limit = limit
 
-    def online_epochs(self, case: Case) -> None:
+    def warm_up(self, case: Case) -> None:
         limited = Exact(time_limit=self._limit)
         probe = [
-            limited.solve(group.space, np.concatenate([group.online_epochs, group.scores]))
+            limited.solve(group.space, np.concatenate([group.warm_up, group.scores]))
             for group in case.groups
         ]
         self.engine = Exact() if all(each.optimal.all() for each in probe) else limited
         for group in case.groups:
-            self.engine.solve(group.space, group.online_epochs)
+            self.engine.solve(group.space, group.warm_up)
 
     def turn(self, case: Case) -> Turn:
         start = perf_counter()
@@ -161,7 +161,7 @@ class OneAtATime:
     def __init__(self, batches: Batches) -> None:
         self._batches = batches
 
-    def online_epochs(self, case: Case) -> None:
+    def warm_up(self, case: Case) -> None:
         """`Batches` has planned everything, and knows which engine to use."""
 
     def turn(self, case: Case) -> Turn:
@@ -189,7 +189,7 @@ class Beside:
     def name(self) -> str:
         return self._peer.name
 
-    def online_epochs(self, case: Case) -> None:
+    def warm_up(self, case: Case) -> None:
         """Each turn builds the models and warms them up, off the clock."""
 
     def turn(self, case: Case) -> Turn:
@@ -198,7 +198,7 @@ class Beside:
         for group in case.groups:
             labels = np.full((len(group.scores), len(group.space.variables)), -1, dtype=np.int64)
             session = self._peer.open(group.space)
-            session.solve(group.online_epochs[0], min(self._limit, WARM_UP_SECONDS))
+            session.solve(group.warm_up[0], min(self._limit, WARM_UP_SECONDS))
             given = [session.solve(scores, self._limit) for scores in group.scores]
             session.close()
             for row, answer in zip(labels, given, strict=True):
@@ -241,7 +241,7 @@ def compete(
     """One row per contestant; the first one is ours."""
     scores = [Score(contestant) for contestant in contestants]
     for score in scores:
-        score.contestant.online_epochs(case)
+        score.contestant.warm_up(case)
     for _ in range(rounds):
         for score in scores:
             if not score.tired:

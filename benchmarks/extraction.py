@@ -2,11 +2,11 @@
 
 The same `JointProblem`s (`benchmarks.extraction_cases`) go to GLiNER2's `GreedyOptimizer` and
 `BeamOptimizer` with 16 and 32, to OR-Tools' CP-SAT on a model written by hand, and to rote's
-`ExactOptimizer`, in turns. What is timed is the way from the problem to GLiNER2's solution object,
-in processor time, that of child processes included. Values are what a solution's candidates add up
-to. Where the schema has symmetric and inverse relations ("linked"), GLiNER2 finds most solutions
-not allowed, its own included, and returns none; rote and CP-SAT count what comes with a relation
-as `rote.adapters.gliner2` says.
+`ExactOptimizer`, in turns of some problems each. What is timed is the way from the problem to
+GLiNER2's solution object, in processor time, that of child processes included. Values are what a
+solution's candidates add up to. Where the schema has symmetric and inverse relations ("linked"),
+GLiNER2 finds that most solutions are not allowed, its own included, and returns none; rote and
+CP-SAT count what comes with a relation as `rote.adapters.gliner2` says.
 
     python -m benchmarks.extraction [--repeats N] [--case CASE] [--json FILE]
 """
@@ -39,10 +39,10 @@ from benchmarks.table import (
     wide_console,
 )
 from papers.data.folder import VARIABLE
-from rote.inference import Status
+from rote.engines import Status
 
 OURS, GREEDY, BEAM, WIDE, CP_SAT = "rote", "greedy", "beam 16", "beam 32", "CP-SAT"
-PROBLEMS = 20
+TURNS, EACH = 4, 5  # of other problems each time
 FROM_50, SMALL = ("50", "100", "200"), ("10", "20")
 GREEDY_TIMES, BEAM_TIMES, DENSE_TIMES, SPARSE_MS = 3.0, 50.0, 2.0, 5.0
 EQUAL = 1e-6  # CP-SAT's whole numbers
@@ -181,9 +181,12 @@ def engines() -> dict[str, Any]:
     }
 
 
-def spent() -> float:
-    """Processor seconds of this process and those that it started."""
-    return process_time() + others()
+def timed(optimizer: Any, problem: Any) -> tuple[Any, float]:
+    """A solution, and the processor seconds of this process and those that it started."""
+    before, began = others(), process_time()
+    found = optimizer.optimize(problem)
+    took = process_time() - began
+    return found, took + others() - before
 
 
 def worth(solution: Any) -> float:
@@ -191,24 +194,23 @@ def worth(solution: Any) -> float:
     return sum(n.score for n in solution.nodes) + sum(e.score for e in solution.edges)
 
 
-def measure(case: str, make: Callable[[int], Any], problems: int) -> list[ExtractionRow]:
-    """Everybody in turn on each problem, after one that is not counted."""
-    contestants = engines()
+def measure(case: str, make: Callable[[int], Any], turns: int) -> list[ExtractionRow]:
+    """Everybody in turn, each time on some other problems, after a turn that is not counted."""
+    contestants, problems = engines(), EACH * turns
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     values: dict[str, list[float]] = {name: [] for name in contestants}
     proved: dict[str, list[bool]] = {OURS: [], CP_SAT: []}
-    for k in range(problems + 1):
-        problem = make(k)
-        names = list(contestants) if k % 2 else list(contestants)[::-1]
+    for turn in range(turns + 1):
+        asked = [make(EACH * turn + k) for k in range(EACH if turn else 1)]
+        names = list(contestants) if turn % 2 else list(contestants)[::-1]
         for name in names:
-            began = spent()
-            found = contestants[name].optimize(problem)
-            took = spent() - began
-            if k:
-                seconds[name].append(took)
-                values[name].append(worth(found))
-                if name in proved:
-                    proved[name].append(contestants[name].proved)
+            for problem in asked:
+                found, took = timed(contestants[name], problem)
+                if turn:
+                    seconds[name].append(took)
+                    values[name].append(worth(found))
+                    if name in proved:
+                        proved[name].append(contestants[name].proved)
     best = np.max([values[name] for name in contestants], axis=0)
     medians = {name: statistics.median(own) for name, own in seconds.items()}
     rows = []
@@ -293,7 +295,7 @@ def _ms(microseconds: float | None) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and the bars; with --json also write them."""
     made: Mapping[str, Callable[[int], Any]] = cases()
-    parser = options("Joint extraction beside GLiNER2.", repeats=PROBLEMS, cases=made)
+    parser = options("Joint extraction beside GLiNER2.", repeats=TURNS, cases=made)
     chosen = parser.parse_args(argv)
     console = wide_console()
     if not all(is_installed(console, "the comparison", name) for name in ("gliner2", "ortools")):

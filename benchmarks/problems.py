@@ -31,7 +31,7 @@ class Batch:
 
     space: Space
     scores: FloatArray  # (m, parts)
-    online_epochs: FloatArray  # (1, parts)
+    warm_up: FloatArray  # (1, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def conll04() -> Case:
 def conll04_broken() -> Case:
     """Those of `conll04` whose rules matter: the best labels by themselves break one."""
     groups, _ = _scored_sentences()
-    kept = [Batch(g.space, readonly(g.scores[_breaks(g)]), g.online_epochs) for g in groups]
+    kept = [Batch(g.space, readonly(g.scores[_breaks(g)]), g.warm_up) for g in groups]
     kept = [group for group in kept if len(group.scores)]
     count = sum(len(group.scores) for group in kept)
     about = f"the {count} sentences of conll04 where the best labels break rules"

@@ -114,7 +114,7 @@ class Tagger(Protocol):
 class Ours:
     """A learner of rote, with `Exact`; ``enough`` may end it before it ends itself.
 
-    Loading runs the first ``online_epochs`` iterations once: what belongs to a space alone is
+    Loading runs the first ``warm_up`` iterations once: what belongs to a space alone is
     built, as in any later training of the same process.
     """
 
@@ -123,12 +123,12 @@ class Ours:
         name: str,
         learner: Callable[[int], Learner],
         enough: Callable[[State], bool] | None = None,
-        online_epochs: int = 1,
+        warm_up: int = 1,
     ) -> None:
         self._name = name
         self._learner = learner
         self._enough = enough
-        self._warm_up = online_epochs
+        self._warm_up = warm_up
         self._test: list[Any] = []
         self._model: Model[Any, Labels] | None = None
         self._prepared: Dataset | None = None

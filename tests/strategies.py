@@ -143,6 +143,21 @@ class Best(NamedTuple):
     value: float
 
 
+def first_within_a_tie(space: Space, scores, valued, allowed=None) -> Best:
+    """Of some outputs, in order, the first within one tie of the best, exactly."""
+    # All others are too far from the best for a tie, whatever is lost in adding up.
+    room = 1e-6 * math.fsum(abs(float(score)) for score in scores)
+    top = max(one.value for one in valued)
+    losses = losses_of(space, scores, allowed)
+    near = [
+        (one, sum(losses[part] for part in parts_of(space, one.labels)))
+        for one in valued
+        if one.value >= top - room
+    ]
+    least = min(lost for _, lost in near)
+    return next(one for one, lost in near if lost <= least + tie_of(losses, least))
+
+
 class Judge:
     """Everything there is to know about a small space, by looking at all of its outputs."""
 
@@ -188,17 +203,7 @@ class Judge:
         valued = self.valued(scores, allowed)
         if not valued:
             return None
-        # All others are too far from the best for a tie, whatever is lost in adding up.
-        room = 1e-6 * math.fsum(abs(float(score)) for score in scores)
-        top = max(one.value for one in valued)
-        losses = losses_of(self.space, scores, allowed)
-        near = [
-            (one, sum(losses[part] for part in parts_of(self.space, one.labels)))
-            for one in valued
-            if one.value >= top - room
-        ]
-        least = min(lost for _, lost in near)
-        return next(one for one, lost in near if lost <= least + tie_of(losses, least))
+        return first_within_a_tie(self.space, scores, valued, allowed)
 
     def ranked(self, scores, allowed=None) -> list[Best]:
         """All outputs, best first, equals in lexicographic order."""
@@ -569,8 +574,8 @@ class Softened(NamedTuple):
 
 
 @st.composite
-def soft_spaces(draw, most: int = 4) -> Softened:
-    """A space with one to three soft rules of any kind, as factors or as variables."""
+def soft_spaces(draw, most: int = 4, variables_alone: bool = True) -> Softened:
+    """A space with one to three soft rules of any kind: factors, or in some variables alone."""
     builder = SpaceBuilder()
     variables = _variables(draw, builder, 1, most, labels=3)
     if len(variables) > 1:
@@ -582,6 +587,6 @@ def soft_spaces(draw, most: int = 4) -> Softened:
         rule, weight = _rule(draw, variables, 2), _pick(draw, [0.0, 0.5, 0.5, 1.0, 2.25])
         builder.prefer(rule, weight, f"soft {k}")
         soft.append((rule, weight))
-    fewest = draw(st.sampled_from([0, builder_module.FEW_TUPLES]))
+    fewest = draw(st.sampled_from([0] * variables_alone + [builder_module.FEW_TUPLES]))
     with mock.patch.multiple(builder_module, FEW_PAIRS=fewest, FEW_TUPLES=fewest):
         return Softened(builder.build(), hard, soft)

@@ -82,6 +82,11 @@ ANSWERS = {
         r"the first time: Peop, Loc, Live_In; optimal, by certificate\n"
         r"the second time: Peop, Loc, Live_In; optimal, by cache\n2 asked, 0 solved by the engine\n"
     ),
+    "soft_rules.py": (
+        r"(?:.*\n)+value 1, .*\nbroken rules: none of 1\n\n(?:.*\n)+value 1\.8, .*\n"
+        r".*\n✗1 no hike in the rain: broken, costs 0\.7\n\n"
+        r"Two verbs cost [1-9]\.\d\d: \[\('N', 'V', 'N'\), \('N', 'V'\)\]\n"
+    ),
     "stop_early.py": (
         r"(?:after .*, gap [\d.]+; .*\n){4,5}(?:after .* the best; in truth 0\.0 .*\n)+"
     ),

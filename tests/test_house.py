@@ -38,7 +38,9 @@ FIELD = [
 # Modules without a mirrored test file, and the file that tests them instead.
 TESTED_ELSEWHERE = {
     "kernels/bundles.py": "space/test_network.py",  # bundles of arrays, filled by the network
+    "tasks/candidates.py": "tasks/test_extraction.py",  # which a schema makes
     # Tested against the package itself, where it is installed.
+    "adapters/gliner2.py": "integrations/test_gliner2.py",
     "adapters/spacy.py": "integrations/test_spacy.py",
     "adapters/spacy_factories.py": "integrations/test_spacy.py",
     # Names that are promised, and no code.

@@ -157,7 +157,7 @@ def sequences(order: int = 1, examples: int = 24, wide: int = 0) -> Examples:
     xs = [rng.normal(size=(int(rng.integers(1, 8)), 5)) for _ in range(examples)]
     best = [(x @ truth + 0.7 * rng.normal(size=(len(x), 4))).argmax(axis=1) for x in xs]
     ys = [tuple(labels[k] for k in row) for row in best]
-    return Examples(Tagging(labels, as_given, order=order, wide=wide), xs, ys)
+    return Examples(Tagging(labels, as_given, order=order, max_ngram=wide), xs, ys)
 
 
 SPAN_TEMPLATES = Templates(

@@ -13,7 +13,11 @@ roles = {"relation_type": "works for", "head_types": types[:1], "tail_types": ty
 said = [roles | {"role_logits": draw(-3, 2, (2, 2, 24, 3))}]
 make, rules = candidates.CandidateBuilder(), compile_schema(schema).constraints
 problem = make.build(draw(-3, 2, (2, 24, 3)), types, said, constraints=rules)
-for optimizer in (optimizers.BeamOptimizer(32), ExactOptimizer()):
-    began, found = process_time(), optimizer.optimize(problem)
-    ms = 1e3 * (process_time() - began)
-    print(f"{type(optimizer).__name__}: score {found.score:.2f}, {ms:.1f} ms")
+ours, beam = ExactOptimizer(), optimizers.BeamOptimizer(32)
+beam.optimize(problem), ours.optimize(problem)  # the first time is not counted
+print(f"beam search: {beam.optimize(problem).score:.2f}")
+start = process_time()
+found = ours.optimize(problem)
+ms = 1e3 * (process_time() - start)
+print(f"the best: {found.score:.2f}")
+print(f"GLINER2: {'met' if ms <= 5 else 'NOT MET'}: {ms:.1f} ms a problem, at most 5")

@@ -177,7 +177,7 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     benches = {name: sentence_bench(those) for name, those in sentences.items()}
     kinds = (BASELINE, CONDITION, condition(1.0), AUTO)
     for bench in benches.values():
-        bench.online_epochs(kinds, plan.svm(plan.table, settings.seed), SOLVERS)
+        bench.warm_up(kinds, plan.svm(plan.table, settings.seed), SOLVERS)
 
     results: dict[Case, dict[str, Trained]] = {}
     for case, methods in planned.items():

@@ -79,7 +79,7 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     sentences = related_sentences(plan.sentences, settings.seed)
     bench = sentence_bench(sentences)
-    bench.online_epochs(METHODS, learner_of(BASELINE, plan, settings), plan.solvers)
+    bench.warm_up(METHODS, learner_of(BASELINE, plan, settings), plan.solvers)
     results: dict[tuple[str, str], Trained] = {}
     steps = len(METHODS) * len(plan.solvers)
     for solver in plan.solvers:

@@ -115,7 +115,7 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     svm = StructuredSVM(
         plan.C, delta=plan.delta, iterations=plan.iterations, online_epochs=0, seed=settings.seed
     )
-    bench.online_epochs(METHODS, svm, plan.solvers)
+    bench.warm_up(METHODS, svm, plan.solvers)
     results: dict[tuple[str, str], Trained] = {}
     for solver in plan.solvers:
         for method in METHODS:

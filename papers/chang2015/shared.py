@@ -5,7 +5,7 @@ inferences of all methods go through such an engine, also those of the baseline,
 no certificate: so they are counted and timed in one way. An engine tests every input
 (``admission="always"``), as its counts would hang on the clock otherwise.
 
-Spaces are planned and solvers loaded before anything is timed (`online_epochs`).
+Spaces are planned and solvers loaded before anything is timed (`warm_up`).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Bench:
     def judged(self, trained: Trained) -> dict[str, float]:
         return self.judge(self.model.with_weights(trained.weights))
 
-    def online_epochs(
+    def warm_up(
         self, methods: Iterable[Method], learner: Iterating, solvers: Iterable[str]
     ) -> None:
         """Plan and load all that methods need, so that no time is told of it."""

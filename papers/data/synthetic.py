@@ -61,11 +61,9 @@ def linked_labels(examples: int, labels: int, dimensions: int, seed: int) -> Exa
     """
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(examples, dimensions))
-    known_value = points @ rng.normal(size=(dimensions, labels)) + rng.normal(
-        size=(examples, labels)
-    )
-    known_value[:, 1::2] += known_value[:, ::2][:, : labels // 2]
-    return Examples(readonly(points), readonly((known_value > 2.0).astype(np.int64)))
+    values = points @ rng.normal(size=(dimensions, labels)) + rng.normal(size=(examples, labels))
+    values[:, 1::2] += values[:, ::2][:, : labels // 2]
+    return Examples(readonly(points), readonly((values > 2.0).astype(np.int64)))
 
 
 def binary_constrained(

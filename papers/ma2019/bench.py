@@ -65,7 +65,7 @@ class Trained(NamedTuple):
 
 def highest(task: Task[Any, Any]) -> Task[Any, Any]:
     """The task with features of the highest order."""
-    return replace(task, order=1, wide=WIDEST) if isinstance(task, Tagging) else task
+    return replace(task, order=1, max_ngram=WIDEST) if isinstance(task, Tagging) else task
 
 
 def first(examples: Examples, count: int | None) -> Examples:

@@ -212,7 +212,7 @@ def _mixed(case: Ready) -> Ready:
 def _handwriting() -> Ready:
     case = _mixed(_as_it_is(case_of(HANDWRITING), "accuracy"))
     assert isinstance(case.task, Tagging)
-    return replace(case, task=replace(case.task, order=1, wide=WIDE))
+    return replace(case, task=replace(case.task, order=1, max_ngram=WIDE))
 
 
 def _documents() -> Ready:
@@ -267,7 +267,7 @@ def _made_up_words(count: int, train: int, seed: int) -> Ready:
         np.eye(len(LETTERS))[[LETTERS.index(a) for a in y]] + rng.normal(0, 0.6, (len(y), 5))
         for y in ys
     ]
-    task, learner = Tagging(LETTERS, _seen, order=1, wide=WIDE), StructuredSVM(0.1)
+    task, learner = Tagging(LETTERS, _seen, order=1, max_ngram=WIDE), StructuredSVM(0.1)
 
     def measures(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
         return {"accuracy": 100 * token_accuracy(gold, predicted)}

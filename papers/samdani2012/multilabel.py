@@ -135,7 +135,7 @@ def plan_of(settings: Settings) -> Plan:
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     bench = Bench(documents_of(plan, settings.seed), plan)
-    bench.online_epochs()
+    bench.warm_up()
     results: dict[str, Trained] = {}
     for done, method in enumerate(("LL", "DecL-2", "DecL-1", "DecL-3", "GL")):
         costs = plan.C if method in ("LL", "DecL-2") else (results["DecL-2"].cost,)
@@ -222,7 +222,7 @@ class Bench:
         seconds = perf_counter() - start
         return Trained(model, cost, seconds, timed.stats.now(), proving.percent)
 
-    def online_epochs(self) -> None:
+    def warm_up(self) -> None:
         """Plan spaces and load solvers, so that no time is told of it."""
         for method in METHODS:
             self.trained(method, self.plan.C[0], 1)

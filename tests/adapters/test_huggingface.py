@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(DataError, match="of the same sentences; got 1, 0 and 1"):
         tokens.entities(np.zeros((1, 2, 2)), {"offset_mapping": []}, ["a"])
     impossible = [[[0.0, 0.0]] * 2, [[0.0, -np.inf]] * 2]
-    with pytest.raises(NoSolution, match="sentence 1"):
+    with pytest.raises(NoSolution, match="input 1"):
         tokens.predict(np.array(impossible))
 
 

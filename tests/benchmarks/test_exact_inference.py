@@ -35,7 +35,7 @@ class Fake:
     proved: bool = True
     name: str = "fake"
 
-    def online_epochs(self, case):
+    def warm_up(self, case):
         pass
 
     def turn(self, case):
@@ -49,7 +49,7 @@ class Failing:
 
     name: str = "failing"
 
-    def online_epochs(self, case):
+    def warm_up(self, case):
         pass
 
     def turn(self, case):
@@ -131,10 +131,10 @@ class Unfinished:
 
 def test_ours_has_a_time_limit_only_where_it_needs_one(monkeypatch):
     ours = Batches(LIMIT)
-    ours.online_epochs(TINY)
+    ours.warm_up(TINY)
     assert ours.engine.time_limit is None
     monkeypatch.setattr(exact_inference, "Exact", Unfinished)
-    ours.online_epochs(TINY)
+    ours.warm_up(TINY)
     assert ours.engine.time_limit == LIMIT
     rows = compete(TINY, [ours, OneAtATime(ours)], rounds=1, tick=lambda: None)
     assert [(row.note, row.max_error) for row in rows] == [("2 of 2 stopped", None)] * 2

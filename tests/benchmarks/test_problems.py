@@ -23,8 +23,8 @@ needs_data = pytest.mark.skipif("ROTE_DATA" not in os.environ, reason="ROTE_DATA
 def test_asking_for_more_problems_changes_none(draw):
     few, more = draw(2).groups[0], draw(4).groups[0]
     np.testing.assert_array_equal(few.scores, more.scores[:2])
-    np.testing.assert_array_equal(few.online_epochs, more.online_epochs)
-    assert len(np.unique(np.concatenate([more.scores, more.online_epochs]), axis=0)) == 5
+    np.testing.assert_array_equal(few.warm_up, more.warm_up)
+    assert len(np.unique(np.concatenate([more.scores, more.warm_up]), axis=0)) == 5
 
 
 def test_a_grid_joins_neighbours_and_rewards_equal_labels_only():

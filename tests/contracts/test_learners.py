@@ -53,7 +53,7 @@ VARIANTS = {
     "Perceptron(average=False)": Perceptron(average=False),
     "Perceptron(update='early')": Perceptron(update="early"),
     "StructuredSVM(squared=False)": StructuredSVM(squared=False),
-    "StructuredSVM(warm_up=0)": StructuredSVM(online_epochs=0, patience=1),
+    "StructuredSVM(online_epochs=0)": StructuredSVM(online_epochs=0, patience=1),
     "Staged(StructuredSVM)": EpsilonSchedule(StructuredSVM()),
     "Staged(Perceptron, two stages)": EpsilonSchedule(
         Perceptron(), (EpsilonStage(0.0, 2), EpsilonStage(0.0))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from rote import Exact, SpaceBuilder, all_different, all_of, at_most, clamp, explain, rule_report
 from rote.engines import RGS, Amortized, Exhaustive
 from rote.errors import LabelError, NoSolution, ScoreError, SettingError
-from rote.inference.minimal_sets import Clause, minimal_conflict, run, smallest_sets
 from tests.strategies import flat_rule_spaces, holds, known_value, spaces
 
 TIE = 1e-9
@@ -94,7 +93,7 @@ def contests(draw):
 
 
 @given(questions(), st.sampled_from([None, Exhaustive(), Amortized(Exact())]))
-@settings(max_examples=150)
+@settings(max_examples=120)
 def test_costs_and_minimal_sets_are_those_of_enumeration(asked, engine):
     check_explanation(asked, engine)
 
@@ -156,44 +155,6 @@ def numbers(space, sets):
 
 def assert_close(one, other):
     assert one == pytest.approx(other, abs=TIE) if isfinite(other) else one == other
-
-
-def one_of(sets):
-    """A search that says which set is not hit, for sets to hit."""
-
-    def refuted(some):
-        missed = yield some
-        return None if missed is None else Clause(frozenset(), missed)
-
-    return refuted, lambda some: next((each for each in sets if not each & some), None)
-
-
-@given(st.integers(1, 6), st.data())
-def test_smallest_sets_that_hit_a_family_and_minimal_conflicts_of_it(count, data):
-    every = frozenset(range(count))
-    family = data.draw(st.lists(st.frozensets(st.integers(0, count - 1), max_size=3), max_size=5))
-    subsets = [frozenset(c) for k in range(count + 1) for c in itertools.combinations(every, k)]
-    hitting = [s for s in subsets if all(s & each for each in family)]
-    minimal = {s for s in hitting if not any(less < s for less in hitting)}
-    refuted, answer = one_of(family)
-    found = run(smallest_sets(refuted, 100), answer)
-    assert (set(found.found), found.complete) == (minimal, True)
-    small = run(smallest_sets(refuted, 100, most=1), answer)
-    assert set(small.found) == {s for s in minimal if len(s) <= 1}
-    few = run(smallest_sets(refuted, 1), answer)
-    assert set(few.found) <= minimal
-    assert few.complete <= (len(minimal) <= 1)
-
-    def witness(kept):
-        return None if any(each <= kept for each in family) else every - kept
-
-    def ask(kept):
-        broken = yield kept
-        return broken
-
-    conflict = run(minimal_conflict(every, ask), witness)
-    assert (conflict in family) == bool(family) == (conflict is not None)
-    assert not any(each < conflict for each in family if conflict is not None)
 
 
 @pytest.fixture

@@ -84,9 +84,9 @@ def test_where_nothing_is_closed_kernels_get_no_row_and_every_label_is_open(spac
     assert problem.open_labels().shape == (4, 5)
 
 
-def test_a_tie_grows_with_the_largest_score_of_the_input():
+def test_a_tie_grows_with_the_largest_loss_of_the_input():
     problem = Problem(one_variable(), np.array([[0.0, 0.5], [-200.0, 3.0], [0.0, 0.0]]))
-    assert problem.ties.tolist() == pytest.approx([TIE, 200 * TIE, TIE])
+    assert problem.ties.tolist() == pytest.approx([0.5 * TIE, 203 * TIE, TIE])
     assert Problem(NOTHING, np.empty((2, 0))).ties.tolist() == [TIE, TIE]
 
 
@@ -160,7 +160,10 @@ def test_what_minus_infinity_forbids_stays_forbidden_in_part_of_a_batch(space):
     answers = Exact().solve(space, problem)
     assert answers.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
     assert answers.labels.tolist() == [[0, 0], [-1, -1]]
-    assert problem.ties.tolist() == [TIE, TIE]  # as of scores without the forbidden tuples
+    assert Problem(space, scores).ties.tolist() == [TIE, TIE]  # as without forbidden tuples
+    close = np.zeros((1, 11))
+    close[0, 1], close[0, 6:8], close[0, 8] = 3e-9, -1e3, -np.inf  # b; a with b or c; b with a
+    assert Exact().solve(space, close).labels.tolist() == [[1, 1]]  # no penalty blurs 3e-9
     with pytest.raises(ScoreError, match="forbid it by a rule"):
         Problem(space, scores, loss_term=F1Loss().term(np.zeros((2, 2), np.int64)))
 

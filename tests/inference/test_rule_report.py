@@ -39,7 +39,7 @@ def corpora(draw):
 
 
 @given(corpora(), st.sampled_from([None, Exhaustive()]))
-@settings(max_examples=75)
+@settings(max_examples=50)
 def test_effects_are_those_of_enumeration(corpus, engine):
     space, scores, gold = corpus
     report = rule_report(space, scores, gold, engine=engine, most=2)

@@ -91,7 +91,7 @@ def test_a_class_that_only_has_the_name_of_one_in_the_registry_is_a_users_own():
 def test_an_outline_has_what_can_be_written_and_names_the_rest():
     assert outline(Tagging(("a", "b"), own_features, order=0), CLASSES) == {
         "kind": "Tagging",
-        "settings": {"labels": ["a", "b"], "order": 0, "bio": False, "rules": None, "wide": 0},
+        "settings": {"labels": ["a", "b"], "order": 0, "bio": False, "rules": None, "max_ngram": 0},
         "left_out": ["features"],
     }
     assert outline(Order(), CLASSES)["own"] == "Order"

@@ -13,7 +13,7 @@ HEAD = re.compile(
 OF_C = {"float": "double", "bool": "bint"}
 # Bytes are copied or read as another type, or numbers two by two, which Python has other words for;
 # what these answer is tested with the kernels that use them.
-OF_MEMORY = {"repeat_row", "bits_of", "signed", "max_plus", "largest_size"}
+OF_MEMORY = {"repeat_row", "bits_of", "signed", "max_plus", "largest_size", "range_of"}
 
 
 def in_c(annotation):

@@ -14,7 +14,10 @@ from rote.kernels.arrays import Bundle
 from rote.kernels.misfits import types_of
 from tools.recorded import copied, doors, fields_of, made, recording, solve_examples
 
-WITHOUT_ARRAYS = {"local_search.global_features.no_items", "local_search.global_features.no_traits"}
+WITHOUT_ARRAYS = {
+    "local_search.global_features.no_items",
+    "local_search.global_features.no_global_features",
+}
 # What comes with a batch. The library compiles all other bundles, and arguments of these names.
 OF_BATCH = {"DualRows", "Offers", "Outputs", "Progress", "Questions"}
 OF_PLANS = {"allowed", "columns", "numbers", "offsets", "out", "parts", "ptr", "sizes", "table"}

@@ -13,6 +13,7 @@ from rote.kernels.outputs import (
     first_feasible_output,
     is_feasible,
     read_scores,
+    spreads,
     ties_of,
     values_of,
 )
@@ -118,10 +119,25 @@ def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_clos
             assert tuple(top) != best.labels
 
 
-def test_ties_are_relative_to_the_largest_score_but_not_to_less_than_one():
+def test_some_are_easy_and_some_are_not():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["b"])
+    masks = builder.build().network.masks
+    _, easy = best_by_themselves(asked(np.random.default_rng(0).normal(size=(50, 4))), masks)
+    assert 0 < easy.sum() < 50
+
+
+def test_ties_are_relative_to_the_largest_score():
     scores = readonly(np.array([[0.5, -0.1], [2.0, -8.0], [0.0, 4.0]]))
-    assert ties_of(scores, 0.25).tolist() == [0.25, 2.0, 1.0]
-    assert ties_of(readonly(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
+    assert ties_of(scores, 0.25).tolist() == [0.125, 2.0, 1.0]
+    assert ties_of(readonly(np.empty((2, 0))), 0.25).tolist() == [0.0, 0.0]
+
+
+@given(st.lists(st.floats(-1e301, 1e301), max_size=11))
+def test_a_tie_is_that_of_the_largest_of_any_number_of_scores(scores):
+    largest = max([0.0, *map(abs, scores)])
+    assert ties_of(np.array([scores]), 0.25).tolist() == [0.25 * largest]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2.0**1000, -1e302])
@@ -130,7 +146,51 @@ def test_one_score_that_is_not_finite_is_seen_wherever_it_stands(bad):
         for place in range(count):
             scores = np.zeros((2, count))
             scores[1, place] = bad
-            assert ties_of(scores, 0.25).tolist() == [0.25, np.inf]
+            assert ties_of(scores, 0.25).tolist() == [0.0, np.inf]
+
+
+def spread(scores, closed=None, sizes=(3, 2)):
+    """Ties, best scores, how each is asked; whether all are as they are, and finite."""
+    zero = np.zeros(1, np.int64)
+    offsets = np.cumsum([0, *sizes])
+    layout = Layout(np.array(sizes), offsets, zero, zero[:0], offsets[-1:])
+    questions = asked(scores, closed)
+    numbers = np.empty((3, len(scores)))
+    return (numbers, *spreads(questions, layout, 0.25, numbers))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_spreads_are_those_of_open_labels(seed):
+    rng = np.random.default_rng(seed)
+    scores, closed = rng.normal(size=(3, 5)), rng.random((3, 5)) < 0.3
+    for found_of in (np.zeros_like(closed), closed):
+        numbers, as_they_are, finite = spread(scores, found_of if found_of is closed else None)
+        assert as_they_are
+        assert finite
+        for i in range(3):
+            slots = [scores[i, own][~found_of[i, own]] for own in (slice(0, 3), slice(3, 5))]
+            there = [slot for slot in slots if len(slot)]
+            assert numbers[1, i] == pytest.approx(sum(slot.max() for slot in there), abs=1e-15)
+            widest = max((np.ptp(slot) for slot in there), default=0.0)
+            if widest:
+                assert numbers[0, i] == 0.25 * widest
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2.0**1000])
+def test_spreads_see_scores_that_are_not_finite(bad):
+    for place in range(5):
+        scores = np.zeros((2, 5))
+        scores[1, place] = bad
+        assert not spread(scores)[2]
+        assert not spread(scores, np.ones((2, 5), np.bool_))[2]
+
+
+def test_inputs_are_asked_as_losses_where_scores_are_large_beside_them():
+    scores = [[1e9, 1e9 + 0.1, 1e9, 0, 0], [-1e12, 0, 0, 0, 1], [5, 5, 5, 0, 0], [1, 2, 3, 0, 0]]
+    numbers, as_they_are, finite = spread(np.array(scores, dtype=np.float64))
+    assert numbers[2].tolist() == [1, 1, 0, 0]
+    assert not as_they_are
+    assert finite
 
 
 def test_the_best_part_of_each_slot_is_one_that_is_open():

@@ -30,7 +30,7 @@ def blocks(model):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_tuples_are_learned_alike_as_global_features_and_as_factors(learner):
     by_factors = start(*chains(3, count=10, longest=4, order=2), Exhaustive())
-    by_global_features = start(*chains(3, count=10, longest=4, order=1, wide=3), Exhaustive())
+    by_global_features = start(*chains(3, count=10, longest=4, order=1, max_ngram=3), Exhaustive())
     one, other = (blocks(fit(learner, *each)) for each in (by_factors, by_global_features))
     assert one.keys() == other.keys()
     for name, weights in one.items():
@@ -39,7 +39,7 @@ def test_tuples_are_learned_alike_as_global_features_and_as_factors(learner):
 
 
 def test_a_perceptron_moves_by_the_difference_of_features():
-    task, xs, ys = chains(1, count=1, longest=4, order=0, wide=4)
+    task, xs, ys = chains(1, count=1, longest=4, order=0, max_ngram=4)
     model, prepared = start(task, xs, ys, RGS(restarts=20))
     weights = np.random.default_rng(0).normal(size=prepared.layout.size)
     model = model.with_weights(weights)
@@ -52,7 +52,7 @@ def test_a_perceptron_moves_by_the_difference_of_features():
 
 
 def test_greedy_search_learns_with_global_features_and_a_model_is_saved_with_them(tmp_path):
-    task, xs, ys = chains(2, count=30, longest=6, order=1, wide=4, noise=0.0)
+    task, xs, ys = chains(2, count=30, longest=6, order=1, max_ngram=4, noise=0.0)
     model, prepared = start(task, xs, ys, RGS(restarts=5))
     learned = fit(StructuredSVM(C=1.0), model, prepared)
     assert learned.predict(xs) == ys
@@ -63,7 +63,7 @@ def test_greedy_search_learns_with_global_features_and_a_model_is_saved_with_the
 
 @pytest.mark.parametrize("adagrad", [False, True])
 def test_what_a_start_is_worth_is_learned_from_global_features_too(adagrad):
-    task, xs, ys = chains(4, count=30, longest=6, order=0, wide=3)
+    task, xs, ys = chains(4, count=30, longest=6, order=0, max_ngram=3)
     model, prepared = start(task, xs, ys, RGS(restarts=5))
     learned = fit(StructuredSVM(C=1.0), model, prepared)
     iid = fit_unary_classifier(prepared)
@@ -77,7 +77,7 @@ def test_what_a_start_is_worth_is_learned_from_global_features_too(adagrad):
 
 
 def test_what_looks_at_parts_alone_says_so():
-    task, xs, ys = chains(0, order=0, wide=2)
+    task, xs, ys = chains(0, order=0, max_ngram=2)
     model, prepared = start(task, xs, ys, Exact())
     for learner in (Perceptron(), StructuredSVM()):
         with pytest.raises(UnsupportedSpace, match="use RGS or Exhaustive"):

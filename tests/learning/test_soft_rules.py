@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from rote import Hamming, MultiLabel, SpaceBuilder, StructuredSVM, train
+from rote import Hamming, MultiLabel, SpaceBuilder, StructuredSVM, adapter_of, train
 from rote.learning import Perceptron
 from rote.learning.subgradient import Subgradient
 from rote.model import Model
+from rote.serve.predictor import Predictor
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task
 from tests.small_tasks import TEMPLATES
@@ -116,3 +117,11 @@ def test_rules_of_one_line_share_a_learned_weight():
     space = task.frame(xs[1]).space
     assert (len(space.soft), len(space.own_factors)) == (2, 2)
     assert model.without_rules().predict(xs) == model.predict(xs)
+
+
+def test_a_service_answers_without_what_soft_rules_say():
+    xs, ys = examples(40)
+    model = train(soft_task("prefer by 0.5 at most 1 label is on\nprefer by 0.1 sea"), xs, ys)
+    assert len(model.task.frame(xs[0]).space.variables) > len(LABELS)
+    found = Predictor(model, adapter_of(model.task), None).answers([x.tolist() for x in xs[:5]])
+    assert [tuple(one.output) for one in found] == model.predict(xs[:5])

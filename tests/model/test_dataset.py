@@ -1,6 +1,7 @@
 """Examples made ready, against the examples themselves."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rote.datasets import english_sentences
@@ -224,6 +225,15 @@ def test_an_error_of_a_task_keeps_its_kind_and_is_noted_with_its_example(method)
     with pytest.raises(ZeroDivisionError, match="mine") as raised:
         prepare(Odd(), ["w", "ww", "www"], ["a", "aa", "aaa"])
     assert raised.value.__notes__ == ["in example 2"]
+
+
+def test_a_table_of_all_inputs_is_not_taken_for_its_columns():
+    rows = pd.DataFrame({"word": ["a", "b"], "sentence": [1, 2]})
+    for xs in (rows, rows.groupby("sentence")):
+        with pytest.raises(DataError, match=r"list of inputs, got a DataFrame.*for _, rows in"):
+            prepare(Tagging(("a",), Templates(("word",), ("word[0]",))), xs)
+    frames = [own for _, own in rows.groupby("sentence")]
+    assert len(prepare(Tagging(("a",), Templates(("word",), ("word[0]",))), frames)) == 2
 
 
 def test_of_several_outputs_the_wrong_one_is_named():

@@ -63,7 +63,7 @@ def test_worth_adds_the_weight_of_every_value():
     assert scores.most == 2 * 13 + 2 * 23
 
 
-def test_own_traits_are_checked():
+def test_own_global_features_are_checked():
     labels = np.zeros((2, 3), dtype=np.int64)
     flags = CustomFeature("flags", 2, 1, lambda y: y[:, :1] == 0)
     assert flags.values(labels).tolist() == [[1], [1]]
@@ -91,7 +91,7 @@ def test_bad_settings():
         LabelCounts("h", 2, 1)
 
 
-def test_columns_are_labels_then_label_tuples_then_traits():
+def test_columns_are_labels_then_label_tuples_then_global_features():
     builder = SpaceBuilder()
     x, y = builder.variable("x", "ab"), builder.variable("y", "abc")
     builder.factor(x, y)

@@ -108,6 +108,10 @@ def test_a_rule_is_called_by_its_name_or_its_text_and_its_numbers():
         (r'token i is "\x"', 12, "quotes as in JSON"),
         (": token i is A", 1, "a name before the colon"),
         ("a name:", 8, "the name of a variable"),
+        ("prefer by token i is A", 11, "a number of at least 0, such as 0.7; got 'token'"),
+        ("prefer by -1 token i is A", 11, "a number of at least 0, such as 0.7; got '-1'"),
+        ("prefer", 7, "the name of a variable"),
+        ("token i is A and prefer token i is A", 18, "the name of a variable"),
     ],
 )
 def test_what_cannot_be_read_is_located(line, column, expected):
@@ -115,6 +119,22 @@ def test_what_cannot_be_read_is_located(line, column, expected):
         WORDS.check(f"token 0 is A\n{line}\n")
     assert str(caught.value).startswith(f"line 2, column {column}: expected ")
     assert expected in str(caught.value)
+
+
+def test_a_line_may_be_preferred_by_a_weight_or_one_that_is_learned():
+    builder = SpaceBuilder()
+    tokens = [builder.variable(str(t), ("A", "B")) for t in range(3)]
+    text = "same: prefer by 0.5 if token i is A then token i+1 is A\nprefer by 1e2 token 0 is B\n"
+    text += "few: prefer at most 1 token is A\ntoken last is A"
+    words = Vocabulary({"token": (1, ("A", "B"))})
+    words.require(builder, text, tokens, {"token": {(t,): v for t, v in enumerate(tokens)}})
+    space = builder.build()
+    weights = [(soft.name, soft.weight) for soft in space.soft]
+    line = "prefer by 1e2 token 0 is B"
+    assert weights == [("same", 0.5), ("same", 0.5), (line, 100.0), ("few", None)]
+    assert [named.name for named in space.required] == ["token last is A"]
+    scores = np.zeros(6)
+    assert space.value(scores, [[0, 1, 0], [1, 1, 0], [0, 0, 0]]).tolist() == [-100.5, 0, -100]
 
 
 def test_rules_are_a_text_or_a_function():

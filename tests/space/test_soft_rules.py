@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote import Hamming, k_best
-from rote.engines import Exact, Exhaustive, Milp, max_marginals
+from rote.engines import RGS, Beam, ConstrainedBeam, Exact, Exhaustive, Milp, max_marginals
 from rote.errors import RoteError
-from rote.inference.approximate import RGS, Beam, ConstrainedBeam
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.lazy_rows import LazyRows
 from rote.inference.problem import Problem

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote import Exact, Exhaustive
+from rote import Exact, Exhaustive, Tagging, Templates, train
 from rote.datasets import english_sentences
-from rote.errors import LabelError, SpaceError
+from rote.errors import DataError, LabelError, SpaceError
 from rote.io.conll import Entity, Relation, Sentence
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
@@ -21,8 +21,10 @@ from rote.tasks.entity_relation import (
     EntityRelation,
     EntityRelationOutput,
     entity_relation_space,
+    marked_sentences,
     pairs,
 )
+from rote.tasks.tagging import default_templates
 
 SENTENCES = [s for s in english_sentences(60, seed=0) if len(s.entities) == 3][:2]
 
@@ -262,3 +264,61 @@ def test_a_symmetric_relation_may_be_said_in_either_direction():
 def test_a_relation_between_different_kinds_or_of_no_name_is_not_symmetric(label):
     with pytest.raises(LabelError, match=f"symmetric names relations .*; got '{label}'"):
         replace(MARRIED, symmetric=(label,))
+
+
+# -- spans that are predicted -------------------------------------------------------------
+
+
+def tags_of(sentence):
+    tags = ["O"] * len(sentence.words)
+    for entity in sentence.entities:
+        tags[entity.start : entity.stop] = [f"I-{entity.label}"] * (entity.stop - entity.start)
+        tags[entity.start] = f"B-{entity.label}"
+    return tags
+
+
+def test_tags_mark_the_entities_of_sentences():
+    sentences = english_sentences(40, seed=2)
+    tokens = [tuple(zip(one.words, one.pos, strict=True)) for one in sentences]
+    found = marked_sentences(tokens, [tags_of(one) for one in sentences])
+    assert [one.entities for one in found] == [one.entities for one in sentences]
+    assert [(one.words, one.pos) for one in found] == [(s.words, s.pos) for s in sentences]
+    (plain,) = marked_sentences([["Ada", "left"]], [["U-Peop", "O"]])
+    assert plain.entities == (Entity(0, 1, "Peop"),)
+    with pytest.raises(DataError, match="input 1: each of 2 tokens has a tag, got 1"):
+        marked_sentences([["a"], ["a", "b"]], [["O"], ["O"]])
+
+
+def test_a_tagger_finds_the_spans_that_are_read_together():
+    sentences = english_sentences(160, seed=3)
+    train_on, held_out = sentences[:120], sentences[120:]
+    tokens = [tuple(zip(one.words, one.pos, strict=True)) for one in sentences]
+    labels = tuple(sorted({tag for one in sentences for tag in tags_of(one)}))
+    templates = Templates(("word", "pos"), default_templates(("word", "pos")))
+    learner = Perceptron(iterations=5)
+    tagger = train(
+        Tagging(labels, templates, bio=True),
+        tokens[:120],
+        [tags_of(one) for one in train_on],
+        learner=learner,
+    )
+    task = EntityRelation()
+    gold = [EntityRelationOutput.of(one) for one in train_on]
+    reader = train(task, train_on, gold, learner=learner, allow_infeasible_gold=True)
+    found = marked_sentences(tokens[120:], tagger.predict(tokens[120:]))
+    right = 0
+    for one, marked, y in zip(held_out, found, reader.predict(found), strict=True):
+        assert task.frame(marked).space.holds([task.encode(marked, y)]).all()
+        said = {
+            (entity.start, entity.stop, label)
+            for entity, label in zip(marked.entities, y.entities, strict=True)
+        }
+        there = {(entity.start, entity.stop, entity.label) for entity in one.entities}
+        right += len(there & said)
+    given_spans = reader.predict(held_out)
+    best = sum(
+        entity.label == label
+        for one, y in zip(held_out, given_spans, strict=True)
+        for entity, label in zip(one.entities, y.entities, strict=True)
+    )
+    assert right > 0.85 * best  # what is lost where spans are not given

@@ -424,6 +424,15 @@ def test_minus_infinity_forbids_a_label_however_it_is_given():
             scores_from(colours(2), {"c*": said})
 
 
+def test_what_one_source_of_a_mixture_forbids_is_forbidden():
+    masked = ExternalScores(LABELS, [[0.0, -np.inf, 1.0]])
+    mixture = Mixture(("a", "b"), (1.0, 0.0), 2.0)
+    found = mixture.mixed(LABELS, {"a": np.array([[4.0, 2.0, -6.0]]), "b": masked})
+    assert found.tolist() == [[2.0, -np.inf, -3.0]]
+    with pytest.raises(ScoreError, match=r"scores are finite; got -inf at \[0, 1\]"):
+        learn_mixture(LABELS, {"b": masked}, ["red"])
+
+
 def test_probabilities_are_warned_of_where_the_call_stands():
     said = softmax(np.random.default_rng(0).normal(size=(4, 3)))
     with pytest.warns(UserWarning, match=r"look like probabilities.*np\.log") as seen:

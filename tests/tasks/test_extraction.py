@@ -138,8 +138,10 @@ def test_answers_are_allowed_and_the_best_there_are(schema, given_candidates):
 @given(schemas(), candidates(3, 4))
 @settings(max_examples=50)
 def test_every_engine_gives_the_same_answer(schema, given_candidates):
-    answers = [schema.best(*given_candidates, e) for e in (Exact(), Exhaustive(), BranchAndBound())]
-    assert answers[0] == answers[1] == answers[2]
+    """Also where many are worth the same, as whole scores often are."""
+    found = schema.best(*given_candidates)
+    for engine in (Exact(), Exhaustive(), BranchAndBound()):
+        assert schema.best(*given_candidates, engine) == found
 
 
 @given(st.data())

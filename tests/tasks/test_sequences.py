@@ -166,7 +166,7 @@ def frame(columns=LABELS, groups=("a", "a"), dtype=float):
         (frame(["O", "B-X", "I-X", "O"]), {"group": "g"}, DataError, "two columns called 'O'"),
         (frame(dtype=str), {"group": "g"}, ScoreError, "'O' .* is not one of numbers"),
         (frame(groups=["a", None]), {"group": "g"}, DataError, "row 1 is of no group"),
-        ([], {"labels": ("O", "X")}, SettingError, "the encoding BIO"),
+        ([], {"labels": ("O", "X")}, SettingError, "the encoding BIO is"),
         ([], {"on_infeasible": "stop"}, SettingError, "on_infeasible is one of"),
         ([], {"rules": 3}, SettingError, "rules is"),
     ],

@@ -102,7 +102,7 @@ def test_outputs_that_do_not_fit_are_refused():
 
 
 def test_wide_tuples_are_those_that_no_factor_has():
-    task = Tagging(("a", "b"), lambda x: [[] for _ in x], order=1, wide=4)
+    task = Tagging(("a", "b"), lambda x: [[] for _ in x], order=1, max_ngram=4)
     frame = task.frame("xxxxx")
     assert [len(factor.variables) for factor in frame.space.factors] == [2] * 4
     assert [(family.block, family.count, family.width) for family in frame.global_features] == [
@@ -112,7 +112,9 @@ def test_wide_tuples_are_those_that_no_factor_has():
     # A short sequence has none of them, and its model has their weights all the same.
     assert [family.count for family in task.frame("xx").global_features] == [0, 0]
     assert task.frame("xxxxx") is frame
-    assert Tagging(("a", "b"), lambda x: [], order=2, wide=3).frame("xxx").global_features == ()
+    assert (
+        Tagging(("a", "b"), lambda x: [], order=2, max_ngram=3).frame("xxx").global_features == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_wide_tuples_are_those_that_no_factor_has():
     [
         ({"order": -1}, "order is a whole number of at least 0, got -1"),
         ({"order": 0.5}, "order is a whole number of at least 0, got 0.5"),
-        ({"wide": -1}, "wide is a whole number of at least 0, got -1"),
+        ({"max_ngram": -1}, "max_ngram is a whole number of at least 0, got -1"),
         ({"features": "word[0]"}, "features is Templates, or a function"),
         ({"bio": "yes"}, "bio is True or False"),
     ],

@@ -72,7 +72,7 @@ def test_slots_that_do_not_fit_the_space_are_refused(slots, kinds, says):
         Frame(space(), slots, kinds)
 
 
-def test_traits_have_to_fit_the_space():
+def test_global_features_have_to_fit_the_space():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
     builder.variable("y", "abc")

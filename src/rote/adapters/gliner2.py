@@ -19,8 +19,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rote.errors import RuleError
-from rote.inference import Engine, Status
-from rote.inference.engine import ANY_ENGINE
+from rote.inference.engine import ANY_ENGINE, Engine
+from rote.inference.solutions import Status
 from rote.settings import Checked, instance_of
 from rote.tasks.candidates import (
     ALLOW,

@@ -17,13 +17,17 @@ import numpy as np
 from rote.errors import DataError, ScoreError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
+from rote.io.tables import as_array
+from rote.metrics.labels import IGNORED
 from rote.settings import Checked, Setting, check, instance_of, one_of, optional
 from rote.space.rule_text import Rules
 from rote.tasks.encodings import Encoding, check_encoding, encoded_spans
-from rote.tasks.tagging import token_vocabulary, tokens_space
-from rote.types import FloatArray, IntArray, offsets_from_counts, readonly
+from rote.tasks.sequences import labelled
+from rote.tasks.tagging import token_vocabulary
+from rote.types import FloatArray, IntArray, offsets_from_counts
 
-IGNORED = -100
+__all__ = ["RuledTokens"]
+
 Aggregation: TypeAlias = Literal["simple", "first", "average", "max"]
 
 
@@ -172,24 +176,7 @@ class RuledTokens(Checked):
 
     def _best(self, scores: FloatArray, counts: IntArray) -> IntArray:
         """The best labels of sentences that lie end to end, with so many tokens each."""
-        found = np.empty(len(scores), dtype=np.int64)
-        starts = offsets_from_counts(counts)[:-1]
-        for count in np.unique(counts[counts > 0]).tolist():
-            (rows,) = (counts == count).nonzero()
-            places = starts[rows][:, None] + np.arange(count)
-            own = scores[places].reshape(len(rows), -1)
-            space = tokens_space(count, self.labels, 0, self.encoding, self.rules)
-            solutions = self.engine.solve(space, own)
-            found[places] = solutions.require_outputs("sentence", readonly(rows))
-        return found
-
-
-def as_array(given: Any) -> Any:
-    """An array of what is given; a tensor comes from its device, without gradients, as float32."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-        given = (given.float() if given.is_floating_point() else given).numpy()
-    return np.asarray(given)
+        return labelled(scores, counts, self.labels, self.encoding, self.rules, self.engine)
 
 
 def _pieces(words: Sequence[int | None], *, apart: bool) -> list[list[int]]:

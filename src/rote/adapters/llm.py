@@ -32,6 +32,8 @@ from rote.space import Rule, Space, SpaceBuilder, any_of, at_most
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.external_scores import FLOOR
 
+__all__ = ["RuledAnswers"]
+
 END = "]"  # the answer that ends a list, and what an item behind the end is
 LENGTH = "length"
 WORDS = {None: "null", True: "true", False: "false"}

@@ -30,6 +30,8 @@ from rote.tasks.external_scores import FLOOR
 from rote.tasks.multilabel import MultiLabel
 from rote.types import AnyArray, FloatArray
 
+__all__ = ["RuledCats", "RuledSpans"]
+
 NONE = "none"  # the label of a span that is not taken
 
 

@@ -159,7 +159,7 @@ def _largest_that_counts(losses: FloatArray, caps: FloatArray) -> FloatArray:
 
 
 def _as_losses(problem: Problem, context: Context, caps: FloatArray) -> _Asked:
-    """Inputs as losses up to a cap, larger ones twice as large; a cap of -inf leaves it as it is."""
+    """Inputs as losses up to a cap, larger ones far beyond; a cap of -inf leaves one as it is."""
     changed = caps > -np.inf
     rows = np.flatnonzero(changed)
     losses, best = _losses(problem.rows(rows))

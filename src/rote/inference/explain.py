@@ -220,7 +220,7 @@ def _question(
     answer = yield from plain.best(groups.every)
     instead = yield from known.best(groups.every)
     free = yield from known.best(NONE)
-    left_out, conflicts = SmallestSets((), (), True), SmallestSets((), (), True)
+    left_out, conflicts = SmallestSets((), True), SmallestSets((), True)
     if not wanted or instead.value == -inf:
         left_out = yield from known.relaxations(instead.value + tie, limit)
         conflicts = left_out.hit(limit)

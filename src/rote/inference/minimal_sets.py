@@ -29,19 +29,18 @@ class Clause(NamedTuple):
 
 
 class SmallestSets(NamedTuple):
-    """The sets that were found, the smallest first, and the clauses that refuted others.
+    """The sets that were found, the smallest first.
 
     ``complete`` is False where there may be more: a limit was reached.
     """
 
     found: tuple[Rules, ...]
-    clauses: tuple[Clause, ...]
     complete: bool
 
     def hit(self, limit: int) -> SmallestSets:
         """The minimal sets that have a rule of each of these; none where not all are known."""
         if not self.complete:
-            return SmallestSets((), (), False)
+            return SmallestSets((), False)
 
         def refuted(some: Rules) -> Search[Clause | None]:
             missed = yield some
@@ -101,7 +100,7 @@ def smallest_sets(
             found.append(some)
         else:
             clauses.append(clause)
-    return SmallestSets(_in_order(found), tuple(clauses), some is None)
+    return SmallestSets(_in_order(found), some is None)
 
 
 def _in_order(sets: Sequence[Rules]) -> tuple[Rules, ...]:

@@ -504,7 +504,7 @@ NO_CONTEXT = Context()
 def clamp(
     space: Space,
     scores: Problem | AnyArray,
-    given: Mapping[str, str | None] | Sequence[Mapping[str, str | None]],
+    given: Mapping[str, Any] | Sequence[Mapping[str, Any]],
 ) -> Problem:
     """The problem with some variables given: ``{"variable": "label"}``, one or one per input.
 

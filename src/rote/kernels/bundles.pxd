@@ -154,7 +154,7 @@ cdef class Items(Bundle):
 
 
 @cython.final
-cdef class Wide(Bundle):
+cdef class GlobalFeatures(Bundle):
     cdef readonly Floats weights
     cdef readonly Ints origin, ptr, variable, stride, of_ptr, of, of_stride
     cdef readonly Int shares, bins

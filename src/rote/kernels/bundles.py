@@ -467,7 +467,7 @@ class Slots(Bundle):
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
     column of a is mostly a itself. Labels of a tied slot share columns. In a slot with
     ``each``, label a has the vector ``vector + a``, and all labels share one column. Slots of
-    traits come last: they have no parts, and their columns are their values.
+    global features come last: they have no parts, and their columns are their values.
     """
 
     def __init__(
@@ -501,7 +501,7 @@ class Slots(Bundle):
 
 
 class Items(Bundle):
-    """Items, whose links make clusters, and where the weights of their traits begin."""
+    """Items, whose links make clusters, and where the weights of their features begin."""
 
     def __init__(
         self,
@@ -518,8 +518,8 @@ class Items(Bundle):
         self.values = values
 
 
-class Wide(Bundle):
-    """Scores of traits, as far as kernels know them: of label tuples, label shares and clusters.
+class GlobalFeatures(Bundle):
+    """Weights of the global features that kernels know: of label tuples, label shares and clusters.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.
     """

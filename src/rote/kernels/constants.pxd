@@ -7,7 +7,7 @@ cdef extern from *:
     #define WIDE 16384.0
     #define NEAR 1e-7
     #define BESIDE 65536.0
-    #define MOST 0x1p20
+    #define MOST 0x1p27
     #define LARGE 1e12
     #define MAX_COUNTED 4LL
     #define WORD 0xFFFFFFFFFFFFFFFFULL

@@ -5,7 +5,7 @@ FAR = 1e9  # stands for infinity in messages
 WIDE = 16384.0  # times the loss of the best output: what is lost beyond does not count
 NEAR = 1e-7  # of the largest loss: losses below may be about as small as a tie
 BESIDE = 65536.0  # times the largest loss: beyond, so many scores lose the digits of a tie
-MOST = 2.0**20  # of losses that are used as they are: far below FAR
+MOST = 2.0**27  # of losses of all slots that are used as they are: below FAR
 LARGE = 1e12  # of duals, in ties: a hundred times the largest score
 MAX_COUNTED = 4  # values of a tally of beam search: none, one, two, or more before
 

@@ -224,8 +224,15 @@ def spread_of(questions: Questions, i: Int, layout: Layout) -> tuple[float, floa
         if top >= least:
             best += top
             widest = max(widest, top - least)
-            size = max(size, max(top, -least))
+            size = max(size, top, -least)
     return best, widest, size
+
+
+def drowns(layout: Layout, widest: float, size: float) -> bool:
+    """Whether scores of such a size blur losses, or losses are larger than engines take."""
+    slots = layout.sizes.shape[0] + layout.scope_ptr.shape[0] - 1
+    beside = max(16.0, BESIDE / max(1, slots))
+    return widest * slots > MOST or (size > beside * widest and widest > 0)
 
 
 def has_near_labels(questions: Questions, i: Int, layout: Layout, near: float) -> bool:
@@ -248,7 +255,7 @@ def has_near_labels(questions: Questions, i: Int, layout: Layout, near: float) -
 
 
 def is_too_coarse(questions: Questions, i: Int, layout: Layout, widest: float, lost: float) -> bool:
-    """Whether losses up to the widest are too large to compare outputs with the one that lost this.
+    """Whether losses up to the widest are too large to compare outputs with one that lost this.
 
     Where nothing is lost, all others lose at least what the nearest label does.
     """
@@ -272,8 +279,6 @@ def spreads(
         layout.factor_offsets[layout.factor_offsets.shape[0] - 1],
         layout.offsets[layout.offsets.shape[0] - 1],
     )
-    slots = layout.sizes.shape[0] + layout.scope_ptr.shape[0] - 1
-    beside = max(16.0, BESIDE / max(1, slots))
     as_they_are: Bool = True
     finite: Bool = True
     with cython.nogil:
@@ -282,7 +287,7 @@ def spreads(
             if questions.closed.shape[0] > 0:  # closed ones are checked as well
                 finite &= largest_size(questions.scores, i) < LARGEST_SCORE
             finite &= size < LARGEST_SCORE
-            shifted: Bool = widest > MOST or (size > beside * widest and widest > 0)
+            shifted: Bool = drowns(layout, widest, size)
             as_they_are &= not shifted
             # Where nothing is lost, all outputs are equal whatever a tie is.
             numbers[0, i] = share * (widest if widest > 0 else max(1.0, size))
@@ -304,11 +309,8 @@ def first_too_coarse(
     expect("best", "entries", m, best.shape[0])
     for i in range(start, m):
         lost = best[i] - values[i]
-        if (
-            lost < inf
-            and lost > -inf
-            and is_too_coarse(questions, i, layout, questions.ties[i] / share, lost)
-        ):
+        widest = questions.ties[i] / share
+        if abs(lost) < inf and is_too_coarse(questions, i, layout, widest, lost):
             return i
     return m
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -209,7 +209,7 @@ def paired(
 
 def known_only(
     gold: Sequence[Labels], predicted: Sequence[Labels], labels: Sequence[str] = ()
-) -> tuple[list[list[Label]], list[list[Label]]]:
+) -> tuple[list[list[Any]], list[list[Any]]]:
     """Both sides without the places whose gold label is unknown: None, "?", -1 or -100.
 
     Parameters

@@ -18,6 +18,7 @@ import numpy as np
 from rote.errors import DataError, LabelError, ScoreError, SettingError, locate, relocate
 from rote.features import HashedIndex, Index, Positions, VectorBuilder
 from rote.inference.problem import NO_CONTEXT, Context, FeatureRows, LazyProblem, Problem
+from rote.io.tables import columns_of, grouped
 from rote.kernels.bundles import Vectors
 from rote.model.batch import Batch, within_memory
 from rote.model.layout import Layout
@@ -211,6 +212,11 @@ def check_many(what: str, given: object) -> None:
     if isinstance(given, str | bytes | Mapping):
         raise DataError(
             f"expected a list of {what}, got {given!r:.80}; put a single one into a list, as in [x]"
+        )
+    if columns_of(given) is not None or grouped(given) is not None:
+        raise DataError(
+            f"expected a list of {what}, got a {type(given).__name__}; make a list of tables, one "
+            "for each, as in [rows for _, rows in table.groupby(...)]"
         )
 
 

@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from rote.errors import SpaceError
-from rote.kernels.bundles import Items, Wide
+from rote.kernels.bundles import GlobalFeatures, Items
 from rote.kernels.constants import STATES
 from rote.kernels.local_search.clusters import cluster_values
 from rote.kernels.local_search.global_features import no_items
@@ -224,7 +224,7 @@ class CustomFeature:
 
 @dataclass(frozen=True, eq=False)
 class GlobalFeatureSet:
-    """All families of a frame. Those that kernels know are told to them as `Wide`."""
+    """All families of a frame. Those that kernels know are told to them as `GlobalFeatures`."""
 
     families: tuple[GlobalFeature, ...]
     variables: int  # of the space
@@ -245,7 +245,7 @@ class GlobalFeatureSet:
         once = (kinds.count(LabelCounts), kinds.count(ClusterAgreement))
         return set(kinds) <= {Tuples, LabelCounts, ClusterAgreement} and max(once) <= 1
 
-    def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
+    def compiled(self, weights: FloatArray, origins: IntArray) -> GlobalFeatures:
         """What kernels are told, given where the weights of each feature begin."""
         shares, bins, items = 0, 0, no_items()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
@@ -254,7 +254,9 @@ class GlobalFeatureSet:
                 shares, bins = int(origins[first]), family.bins
             if isinstance(family, ClusterAgreement) and family.count:
                 items = family.items(int(origins[first]))
-        return Wide(weights, readonly(origins[tuples]), *self._places, shares, bins, items)
+        return GlobalFeatures(
+            weights, readonly(origins[tuples]), *self._places, shares, bins, items
+        )
 
     @cached_property
     def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
@@ -296,9 +298,9 @@ class GlobalFeatureScores:
         return total
 
     @cached_property
-    def wide(self) -> Wide:
+    def compiled(self) -> GlobalFeatures:
         """What kernels are told."""
-        return self.global_features.wide(self.weights, self.origins)
+        return self.global_features.compiled(self.weights, self.origins)
 
 
 def columns_of(

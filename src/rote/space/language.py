@@ -375,8 +375,8 @@ class LinearRows(Rule):
             key, coefficient = key[coefficient != 0], coefficient[coefficient != 0]
             row, column = np.divmod(key, starts[-1])
         ptr = offsets_from_counts(np.bincount(row, minlength=len(lower)))
-        arrays = (starts, ptr, column, coefficient, lower, upper)
-        return cls(known, *map(readonly, arrays))
+        starts, ptr, column, coefficient = map(readonly, (starts, ptr, column, coefficient))
+        return cls(known, starts, ptr, column, coefficient, readonly(lower), readonly(upper))
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -508,7 +508,7 @@ class Acyclic(Rule):
             kept = left[rows] & reached[:, first]
             rows, before = rows[(kept != left[rows]).any(axis=1)], rows
             left[before] = kept
-        return ~left.any(axis=1)
+        return np.asarray(~left.any(axis=1))
 
     def cycle(self, taken: BoolArray) -> list[int]:
         """The arcs of a shortest cycle among those that one output takes; none without any."""

@@ -115,9 +115,10 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     """Rows that hold exactly on the outputs that obey ``rules``."""
     writer = _Writer([int(size) for size in sizes])
     for rule in rules:
-        one_way = isinstance(rule, Acyclic)  # what counts paths need not say where there is none
-        form = writer.acyclic(rule, (False,)) if one_way else writer.normal(rule, True)
-        writer.clauses += writer.clausal(form)
+        if isinstance(rule, Acyclic):  # what stands for a path need not say that there is none
+            writer.clauses += writer.clausal(writer.acyclic(rule, (False,)))
+        else:
+            writer.clauses += writer.clausal(writer.normal(rule, True))
     return writer.rows()
 
 

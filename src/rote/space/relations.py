@@ -143,9 +143,9 @@ def _rows(
     first = dict(zip(known, starts.tolist(), strict=False))
     column = np.array([first[one.variable] + one.label for one in options], dtype=np.int64)
     count, order = int(row.max()) + 1, np.argsort(row, kind="stable")
-    entries = row, column[option], np.broadcast_to(coefficient, row.shape)
-    ends = np.full(count, float(least)), np.full(count, float(most))
-    return LinearRows.of(known, starts, *(each[order] for each in entries), *ends)
+    both = np.stack([row, column[option], np.broadcast_to(coefficient, row.shape)])[:, order]
+    low, up = np.full(count, float(least)), np.full(count, float(most))
+    return LinearRows.of(known, starts, both[0], both[1], both[2], low, up)
 
 
 def _keys(what: str, family: Family) -> list[tuple[Hashable, ...]]:
@@ -182,8 +182,8 @@ def _places(what: str, spans: Family) -> tuple[IntArray, IntArray]:
                 f"a span of {what} starts at a whole number and stops at a larger one; got "
                 f"({start!r}, {stop!r})"
             )
-    start, stop = np.array([key[:2] for key in keys], dtype=np.int64).reshape(-1, 2).T
-    return start, stop
+    both = np.array([key[:2] for key in keys], dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def _reversed(key: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

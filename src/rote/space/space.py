@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
@@ -147,6 +147,29 @@ class Space:
         # Compiled forms stay behind.
         return Space, (self.variables, self.factors, self.rules, self.soft)
 
+    # -- files ------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON has it, names included; `from_json` reads it.
+
+        >>> from rote import SpaceBuilder
+        >>> builder = SpaceBuilder()
+        >>> x = builder.variable("x", "ab")
+        >>> builder.require(~x["a"], "no a")
+        >>> builder.build().to_json()["rules"]
+        [{'name': 'no a', 'rule': ['not', ['is', 0, 0]]}]
+        """
+        from rote.space.description import described
+
+        return described(self)
+
+    @staticmethod
+    def from_json(description: Mapping[str, Any]) -> Space:
+        """The space that `to_json` described; `SpaceError` says what is wrong with another one."""
+        from rote.space.description import restored
+
+        return restored(description)
+
     # -- compiled forms ---------------------------------------------------------------
 
     def once(self, build: Callable[[Space, *More], Form], *args: *More) -> Form:
@@ -252,13 +275,18 @@ class Space:
         """
         if not self.soft:
             return scores
+        if scores.shape[1] == self._own_parts.sum():
+            narrow, scores = scores, np.zeros((len(scores), self.parts))
+            scores[:, self._own_parts] = narrow
+        return scores + self.penalties if scores.shape[1] == self.parts else scores
+
+    @cached_property
+    def _own_parts(self) -> BoolArray:
+        """Which parts are not those of soft rules."""
         own = np.ones(self.parts, np.bool_)
         for soft in self.soft:
             own[slice(*self.starts[soft.slot : soft.slot + 2])] = False
-        if scores.shape[1] == own.sum():
-            narrow, scores = scores, np.zeros((len(scores), self.parts))
-            scores[:, own] = narrow
-        return scores + self.penalties if scores.shape[1] == self.parts else scores
+        return own
 
     def broken_soft(self, labels: AnyArray) -> tuple[SoftRule, ...]:
         """The soft rules that one output breaks."""

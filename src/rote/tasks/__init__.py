@@ -3,7 +3,7 @@
 from rote.space.global_features import CustomFeature
 from rote.tasks.adapter import Adapter, Examples, Scores, adapter_of, register, show
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
-from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput, marked_sentences
 from rote.tasks.external_scores import (
     ExternalScores,
     Mixture,
@@ -59,6 +59,7 @@ __all__ = [
     "grid",
     "label_sequences",
     "learn_mixture",
+    "marked_sentences",
     "register",
     "scores_from",
     "show",

@@ -30,7 +30,6 @@ from rote.inference.exact.presolve import answer_at_once
 from rote.inference.solutions import Status
 from rote.space.builder import SpaceBuilder
 from rote.space.lowering import Rows
-from rote.types import FloatArray, offsets_from_counts
 
 ALLOW, NESTED, DISALLOW = "allow", "nested", "disallow"  # what entities may overlap
 REPEATED, DIRECTED, UNDIRECTED = 0, 1, 2  # how often a pair may have a relation
@@ -169,13 +168,13 @@ def best_candidates(
     rows.overlap([entities[i] for i in own])
     rows.relate({i: k for k, i in enumerate(own)}, len(own), [relations[j] for j in kept])
     while True:
-        yes, status = rows.answered(np.array(scores), engine)
+        yes, status = rows.answered(scores, engine)
         cycles = [cycle for arcs in rows.arcs.values() for cycle in _cycles(arcs, yes)]
         if not cycles:
             break
         for cycle in cycles:
             rows.at_most(len(cycle) - 1, sorted(cycle))
-    found = [k for k in range(len(scores)) if k in yes]
+    found = sorted(yes)
     return Taken(
         [own[k] for k in found if k < len(own)],
         [kept[k - len(own)] for k in found if k >= len(own)],
@@ -190,17 +189,17 @@ class _Rows:
     def __init__(self, rules: CandidateRules, options: int) -> None:
         self.rules = rules
         self.options = options
-        self.members: list[int] = []
+        self.members: list[int] = []  # the labels "yes" of options, by their positions
         self.weights: list[int] = []
-        self.sizes: list[int] = []
+        self.ptr = [0]
         self.most: list[int] = []
         self.arcs = defaultdict[Hashable, list[tuple[int, int, int]]](list)
 
     def add(self, most: int, members: Sequence[int], weights: Sequence[int]) -> None:
         """One row; its members are in order, each there once."""
-        self.members += members
+        self.members += [2 * option + 1 for option in members]
         self.weights += weights
-        self.sizes.append(len(members))
+        self.ptr.append(len(self.members))
         self.most.append(most)
 
     def at_most(self, most: int, members: Sequence[int]) -> None:
@@ -320,25 +319,26 @@ class _Rows:
                 for other in at.get((tail, head), ()):
                     self.at_most(1, sorted((option, other)))
 
-    def answered(self, scores: FloatArray, engine: Engine) -> tuple[set[int], Status]:
+    def answered(self, scores: Sequence[float], engine: Engine) -> tuple[set[int], Status]:
         """The options with a score that are taken, the first ones, and whether that is proved."""
-        gains = np.zeros(2 * self.options)
+        gains = [0.0] * (2 * self.options)
         gains[1 : 2 * len(scores) : 2] = scores
-        column, weight = 2 * np.array(self.members, np.int64) + 1, np.array(self.weights, np.int64)
-        ptr, most = offsets_from_counts(self.sizes), np.array(self.most, np.int64)
-        labels, status = None, Status.OPTIMAL
+        labels = None
         if engine is AT_ONCE:
-            ends = np.full(len(most), -np.inf), most.astype(np.float64)
-            labels = answer_at_once(
-                Rows(ptr, column, weight.astype(np.float64), *ends, len(gains), 0), gains
-            )
-        if labels is None:
-            builder = SpaceBuilder()
-            builder.options(map(str, range(self.options)))
-            builder.require_rows(column, weight, ptr[:-1], at_most=most)
-            found = engine.solve(builder.build(), gains)
-            labels, status = found.labels[0], Status(int(found.status[0]))
-        return set(np.flatnonzero(labels[: len(scores)] == 1).tolist()), status
+            column, ptr = np.array(self.members, np.int64), np.array(self.ptr, np.int64)
+            weight, most = np.array(self.weights, np.float64), np.array(self.most, np.float64)
+            rows = Rows(ptr, column, weight, np.full(len(most), -np.inf), most, len(gains), 0)
+            labels = answer_at_once(rows, np.array(gains))
+        if labels is not None:
+            return {
+                k for k, yes in enumerate(labels[: len(scores)].tolist()) if yes
+            }, Status.OPTIMAL
+        builder = SpaceBuilder()
+        builder.options(map(str, range(self.options)))
+        builder.require_rows(self.members, self.weights, self.ptr[:-1], at_most=self.most)
+        found = engine.solve(builder.build(), gains)
+        taken = np.flatnonzero(found.labels[0, : len(scores)] == 1)
+        return set(taken.tolist()), Status(int(found.status[0]))
 
 
 def _cycles(arcs: Sequence[tuple[int, int, int]], taken: set[int]) -> Iterable[set[int]]:

@@ -37,6 +37,7 @@ from rote.space.compiled import keep_recent
 from rote.space.rule_text import Rules, Variables, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
+from rote.tasks.encodings import encoded_spans
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.tasks.show import explained
 from rote.tasks.task import Frame, Slot, Task, positions
@@ -373,6 +374,38 @@ def _sentence(_task: EntityRelation | None, value: Any) -> Sentence:
 def _typed(_task: EntityRelation, text: str) -> Sentence:
     words, spans = bracketed(text, "entities")
     return _with_entities(words, [UNTAGGED] * len(words), spans)
+
+
+def marked_sentences(tokens: Sequence[Any], tags: Sequence[Sequence[str]]) -> list[Sentence]:
+    """Sentences whose entities are the spans that a tagger found: inputs of `EntityRelation`.
+
+    Parameters
+    ----------
+    tokens
+        For each sentence its tokens: a word each, or a word and its part-of-speech tag.
+    tags
+        For each sentence a label of each token, such as B-Peop; in any of the encodings BIO, IOB1,
+        BILOU and BIOES.
+
+    Examples
+    --------
+    >>> tokens = [("Ada", "NNP"), ("Lovelace", "NNP"), ("left", "VBD"), ("Rome", "NNP")]
+    >>> (sentence,) = marked_sentences([tokens], [["B-Peop", "I-Peop", "O", "B-Loc"]])
+    >>> [(sentence.text(entity), entity.label) for entity in sentence.entities]
+    [('Ada Lovelace', 'Peop'), ('Rome', 'Loc')]
+    """
+    found = []
+    for number, (sentence, own) in enumerate(zip(tokens, tags, strict=True)):
+        cells = [(token,) if isinstance(token, str) else tuple(token) for token in sentence]
+        if len(own) != len(cells):
+            raise DataError(
+                f"input {number}: each of {len(cells)} tokens has a tag, got {len(own)} tags"
+            )
+        words = tuple(cell[0] for cell in cells)
+        pos = tuple(cell[1] if len(cell) > 1 else UNTAGGED for cell in cells)
+        entities = tuple(Entity(*span) for span in encoded_spans(own))
+        found.append(Sentence(number, words, pos, entities, ()))
+    return found
 
 
 def _with_entities(

@@ -233,16 +233,20 @@ class Mixture(Checked):
             )
 
     def mixed(self, labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
-        """The scores of all sources in one array, its columns in the order of the labels."""
+        """The scores of all sources in one array, its columns in the order of the labels.
+
+        What one of them forbids, by -inf, is forbidden.
+        """
         if set(sources) != set(self.names):
             raise SettingError(
                 f"this mixture is of {', '.join(self.names)}; got {', '.join(sources) or 'none'}"
             )
-        stacked = _stacked(labels, {name: sources[name] for name in self.names})
+        stacked = _stacked(labels, {name: sources[name] for name in self.names}, "mask")
+        forbidden = np.isneginf(stacked)
         total = np.zeros(stacked.shape[1:])
-        for weight, scores in zip(self.weights, stacked, strict=True):
+        for weight, scores in zip(self.weights, np.where(forbidden, 0.0, stacked), strict=True):
             total += weight / self.temperature * scores
-        return total
+        return np.where(forbidden.any(axis=0), -np.inf, total)
 
 
 def learn_mixture(
@@ -272,7 +276,7 @@ def learn_mixture(
 
     if not sources:
         raise SettingError("a mixture has at least one source, got none")
-    stacked = _stacked(labels, sources)
+    stacked = _stacked(labels, sources, "finite")
     if stacked.ndim != 3:
         raise ScoreError(f"held-out scores have the shape (rows, labels), got {stacked.shape[1:]}")
     if len(gold) != stacked.shape[1] or not len(gold):
@@ -359,11 +363,11 @@ def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> Fl
     )
 
 
-def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
+def _stacked(labels: Sequence[str], sources: Mapping[str, Given], may: str) -> FloatArray:
     """The scores of all sources, the sources along the first axis."""
     each: list[FloatArray] = []
     for name, given in sources.items():
-        own = _real(given.columns(labels) if isinstance(given, ExternalScores) else given, "finite")
+        own = _real(given.columns(labels) if isinstance(given, ExternalScores) else given, may)
         if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
             raise ScoreError(
                 f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "

@@ -25,6 +25,8 @@ from rote.tasks.external_scores import warn_of_probabilities
 from rote.tasks.tagging import tokens_space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts
 
+ENCODING = optional(one_of(*get_args(Encoding)))
+
 
 def label_sequences(
     scores: Any,
@@ -81,7 +83,8 @@ def label_sequences(
     check_solving(engine, on_infeasible)
     names = check("labels", labels, LIST)
     check("rules", rules, RULES)
-    if check("encoding", encoding, optional(one_of(*get_args(Encoding)))) is not None:
+    check("encoding", encoding, ENCODING)
+    if encoding is not None:
         check_encoding(names, encoding)
     known = grouped(scores)
     frame, keys = known or (scores, None)
@@ -95,7 +98,8 @@ def label_sequences(
         raise SettingError("a mask is for padded scores of shape (batch, tokens, labels)")
 
     def solved(flat: FloatArray, lengths: IntArray) -> IntArray:
-        return _labelled(flat, lengths, names, encoding, rules, engine, on_infeasible, n_jobs)
+        warn_of_probabilities(flat, stacklevel=4)
+        return labelled(flat, lengths, names, encoding, rules, engine, on_infeasible, n_jobs)
 
     if table is not None:
         if keys is None:
@@ -135,18 +139,17 @@ def label_sequences(
     return as_tensor(found, device=scores.device)
 
 
-def _labelled(
+def labelled(
     flat: AnyArray,
     lengths: IntArray,
     labels: tuple[str, ...],
     encoding: Encoding | None,
     rules: Rules | None,
     engine: Engine,
-    on_infeasible: str,
-    n_jobs: int,
+    on_infeasible: str = "error",
+    n_jobs: int = 1,
 ) -> IntArray:
     """The label of each token of sequences that lie end to end; -1 in those without an output."""
-    warn_of_probabilities(flat, stacklevel=5)
     found = np.full(len(flat), -1, dtype=np.int64)
     starts = offsets_from_counts(lengths)[:-1]
     for length in np.unique(lengths[lengths > 0]).tolist():

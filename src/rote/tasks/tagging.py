@@ -72,7 +72,7 @@ class Tagging(Checked):
     rules
         A text (`rote.space.rule_text`) about token i, token i+1, …, or a function that adds rules,
         given a builder and its variables.
-    wide
+    max_ngram
         Tuples of up to so many neighbours that no factor has are global features of the output,
         for engines that search (`RGS`). 0 is none.
 
@@ -89,7 +89,7 @@ class Tagging(Checked):
     order: int = 1
     bio: bool = False
     rules: Rules | None = None
-    wide: int = 0
+    max_ngram: int = 0
 
     checks: ClassVar = {
         "labels": LIST,
@@ -99,7 +99,7 @@ class Tagging(Checked):
         ),
         "order": whole(0),
         "bio": FLAG,
-        "wide": whole(0),
+        "max_ngram": whole(0),
     }
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class Tagging(Checked):
         token_vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Sequence[Any]) -> Frame:
-        return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
+        return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.max_ngram)
 
     def vectors(self, x: Sequence[Any]) -> Sequence[Features]:
         if isinstance(self.features, Templates):
@@ -132,14 +132,14 @@ class Tagging(Checked):
 
 @keep_recent
 def _frame(
-    length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
+    length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, max_ngram: int
 ) -> Frame:
     space: Space = tokens_space(length, labels, order, "BIO" if bio else None, rules)
     slots = [_slot("label", t) for t in range(length)]
     slots += [_slot(f"{len(factor.variables)} labels") for factor in space.own_factors]
     global_features = tuple(
         tuples_along(f"{span} labels", length, span, len(labels))
-        for span in range(order + 2, wide + 1)
+        for span in range(order + 2, max_ngram + 1)
     )
     return Frame(space, tuple(slots), (KIND,) * length, global_features)
 

@@ -164,6 +164,11 @@ class Frame:
 
     def _check_global(self, family: GlobalFeature) -> None:
         sizes, n = self.space.sizes, len(self.space.variables)
+        if self.space.own < n and not isinstance(family, Tuples):
+            raise SpaceError(
+                f"the global features {family.block!r} look at all variables, and a soft rule over "
+                "many of them would add one; make the rule hard, or shorter, or leave one out"
+            )
         if isinstance(family, Tuples):
             for scope in family.scopes:
                 fits = min(scope) >= 0 and max(scope) < n

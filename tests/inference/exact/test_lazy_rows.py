@@ -1,7 +1,7 @@
 """`LazyRows`: the answers of every exact engine, with long rules looked at afterwards."""
 
 import re
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from rote.engines import BranchAndBound, Exact, Exhaustive, FoundBy, Problem, St
 from rote.errors import InfeasibleSpace
 from rote.inference.exact.lazy_rows import LazyRows, lazy_rows_for
 from rote.space import SpaceBuilder, any_of, at_least, at_most, count, exactly
-from rote.space.lowering import lower
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import FAMILIES, problems_of, rules_as_rows
 
@@ -173,59 +172,3 @@ def test_spaces_without_long_rules_are_not_for_it_and_have_the_same_answers():
     found = LazyRows().solve(space, scores)
     assert found.labels.tolist() == Exact().solve(space, scores).labels.tolist()
     assert found.optimal.all()
-
-
-class Acyclic:
-    """Edges that are taken close no cycle: rows against the cycles that are seen."""
-
-    def __init__(self, space, edges):
-        self.sizes, self.edges = space.sizes.tolist(), edges
-        self.variables = space.variables
-        self.asked = 0
-
-    def broken(self, labels):
-        self.asked += 1
-        taken = {edge: j for j, edge in enumerate(self.edges) if labels[j]}
-        cycle = next(iter(cycles(taken)), None)
-        if cycle is None:
-            return None
-        return lower(self.sizes, [no_cycle(self.variables, taken, cycle)])
-
-
-def cycles(edges):
-    nodes = sorted({node for edge in edges for node in edge})
-    for length in range(2, len(nodes) + 1):
-        for order in permutations(nodes, length):
-            pairs = [*pairwise(order), (order[-1], order[0])]
-            if order[0] == min(order) and all(pair in edges for pair in pairs):
-                yield pairs
-
-
-def no_cycle(variables, place, pairs):
-    return at_most(len(pairs) - 1, [variables[place[pair]]["yes"] for pair in pairs])
-
-
-@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["real", "whole", "zero"]))
-def test_rows_of_a_separator_are_obeyed(seed, kind):
-    edges = list(permutations(range(4), 2))
-
-    def built(every):
-        builder = SpaceBuilder()
-        variables = [builder.variable(f"{a}{b}", ["no", "yes"]) for a, b in edges]
-        builder.factor(variables[0], variables[5])
-        place = {edge: j for j, edge in enumerate(edges)}
-        for cycle in cycles(place) if every else ():
-            builder.require(no_cycle(variables, place, cycle))
-        return builder.build()
-
-    space, all_rules = built(False), built(True)
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=(2, space.parts)) + 0.3
-    if kind != "real":
-        scores = np.round(scores) * (kind == "whole")
-    separator = Acyclic(space, edges)
-    found = LazyRows(set_limit=1 << 20, separator=separator).solve(space, scores)
-    best = Exhaustive().solve(all_rules, scores)
-    assert found.labels.tolist() == best.labels.tolist()
-    assert found.optimal.all()
-    assert separator.asked

@@ -8,7 +8,9 @@ import pytest
 from rote.engines import Chain, Elimination, Exhaustive, Independent, Tree
 from rote.errors import UnsupportedSpace
 from rote.inference.exact.tables import Refusal, active_tables, runs_of
+from rote.inference.problem import NO_CONTEXT, Problem
 from rote.space import SpaceBuilder, any_of, at_most
+from rote.types import readonly
 from tests.inference.outputs import built, few
 
 
@@ -63,7 +65,8 @@ def test_the_tie_is_spent_once_not_once_per_variable(engine, n, scopes):
     space = built(n, scopes)
     scores = np.zeros(space.parts)
     scores[:6] = [0, 0.6e-10] * 3
-    assert engine.solve(space, scores).labels[0, :3].tolist() == [0, 1, 1]
+    problem = Problem(space, scores).changed(ties=readonly(np.array([1e-10])))
+    assert engine.answer(problem, NO_CONTEXT).labels[0, :3].tolist() == [0, 1, 1]
 
 
 def far(variables):

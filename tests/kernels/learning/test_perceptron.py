@@ -19,7 +19,7 @@ from rote.kernels.learning.perceptron import (
     move_average,
     wrong_prefix,
 )
-from rote.kernels.outputs import ties_of
+from rote.kernels.outputs import spreads
 from rote.types import offsets_from_counts, readonly
 from tests.kernels.parts import entries, random_parts, whole
 
@@ -101,7 +101,9 @@ def test_it_scores_solves_and_moves(seed):
     n, outcomes = (len(toward) + 1) // 2, []
     for _ in range(8):
         scores = scores_of(weights, world.vectors, world.slots, whole([1]))
-        asked = Questions(scores, np.empty((0, 0), np.bool_), ties_of(scores, SHARE))
+        numbers = np.empty((3, 1))
+        asked = Questions(scores, np.empty((0, 0), np.bool_), numbers[0])
+        spreads(asked, world.layout, SHARE, numbers)
         found = best_chains(asked, world.chain)[0]
         away = whole([*found, *(3 * found[:-1] + found[1:])])
         wrong = (found != toward[:n]).any()

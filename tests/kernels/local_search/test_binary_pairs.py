@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.kernels.local_search.binary_pairs import search_pairs
-from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.global_features import no_global_features
 from rote.kernels.local_search.greedy import (
-    Ground,
+    Instances,
     Restarts,
     all_entries,
     climb_all,
@@ -44,7 +44,7 @@ def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
     questions, again = asked(scores, ties=TIE), Restarts(min(n_resampled, n), 4, seed)
     arguments = questions, initial, gold, kind
     labels, needed, bounds = search_pairs(*arguments, graph, again)
-    other = search_greedily(*arguments, no_traits(), graph, again)
+    other = search_greedily(*arguments, no_global_features(), graph, again)
     assert labels.tolist() == other[0].tolist()
     assert needed.tolist() == other[1].tolist()
     assert bounds == pytest.approx(other[2])
@@ -57,9 +57,10 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     scores, _, gold, starts = question(space, space.network, seed, m=3)
     ties = readonly(np.full(3, TIE))
     entries, every = all_entries(asked(scores), graph, True), readonly(np.arange(3))
-    ground = Ground(entries, graph, no_traits())
+    instances = Instances(entries, graph, no_global_features())
     one, other = (
-        climb_all(ground, every, ties, starts, gold, kind, paired, 12) for paired in (True, False)
+        climb_all(instances, every, ties, starts, gold, kind, paired, 12)
+        for paired in (True, False)
     )
     for a, b in zip(one, other, strict=True):
         assert a.tolist() == b.tolist()

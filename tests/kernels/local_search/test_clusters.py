@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.kernels.bundles import Wide
+from rote.kernels.bundles import GlobalFeatures
 from rote.kernels.constants import STATES
 from rote.kernels.local_search.clusters import (
     Clusters,
     look_at_moves,
 )
-from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.global_features import no_global_features
 from rote.space.global_features import FORMS, ClusterAgreement
 from rote.types import readonly
 
@@ -55,8 +55,8 @@ def by_definition(family, labels):
 def wide_of(family, weights):
     """What kernels are told of these traits alone."""
     names = ("origin", "ptr", "variable", "stride", "of_ptr", "of", "of_stride", "shares", "bins")
-    none = no_traits()
-    return Wide(weights, *(getattr(none, name) for name in names), family.items(2))
+    none = no_global_features()
+    return GlobalFeatures(weights, *(getattr(none, name) for name in names), family.items(2))
 
 
 def first_of(labels, j):
@@ -70,16 +70,16 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
     seed, n, attributes, steps
 ):
     family, labels, weights = drawn(seed, n, attributes)
-    wide, sizes = wide_of(family, weights), np.arange(1, n + 1)
+    features, sizes = wide_of(family, weights), np.arange(1, n + 1)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     rng, stale = np.random.default_rng(seed), np.zeros(n, dtype=np.bool_)
-    clusters = Clusters(labels, stale, offsets[-1], wide.items.values)
+    clusters = Clusters(labels, stale, offsets[-1], features.items.values)
     changes = clusters.added
     changes[:] = np.nan
     touched = -1, -1
     for _ in range(1 + steps):
         before, stale[:] = changes.copy(), False
-        now = look_at_moves(wide, offsets, clusters, *touched)
+        now = look_at_moves(features, offsets, clusters, *touched)
         assert now == pytest.approx(weights[2:][by_definition(family, labels.tolist())].sum())
         assert (changes == before)[~np.repeat(stale, sizes)].all()
         for j in range(n):

@@ -29,7 +29,7 @@ def drawn(seed, n=5, k=3):
     origins = np.repeat([2, 2 + k**3], [families[0].count, k])
     weights = readonly(rng.normal(size=2 + k**3 + 4 * k))
     scores = GlobalFeatureScores(GlobalFeatureSet(families, n), readonly(origins), weights)
-    return scores, scores.wide, rng.integers(k, size=n)
+    return scores, scores.compiled, rng.integers(k, size=n)
 
 
 def tuples_worth(scores, labels):
@@ -48,17 +48,17 @@ def gains_by_definition(scores, labels, k):
 
 @given(seeds, st.integers(1, 6), st.integers(2, 4))
 def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
-    scores, wide, labels = drawn(seed, n, k)
+    scores, features, labels = drawn(seed, n, k)
     offsets = np.arange(0, (n + 1) * k, k)
     rng = np.random.default_rng(seed)
     gains = np.zeros(n * k)
-    known_value = add_tuples(wide, labels, offsets, gains)
+    known_value = add_tuples(features, labels, offsets, gains)
     assert known_value == pytest.approx(tuples_worth(scores, labels))
     assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
     j, label = int(rng.integers(n)), int(rng.integers(k))
     own = slice(j * k, (j + 1) * k)
     passed = gains.copy()
-    pass_on_tuples(wide, labels, offsets, j, label, passed)
+    pass_on_tuples(features, labels, offsets, j, label, passed)
     assert passed[own].tolist() == gains[own].tolist()
     passed[own] -= passed[j * k + label]
     labels[j] = label
@@ -67,7 +67,7 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
 
 @given(seeds, st.integers(1, 7))
 def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
-    scores, wide, labels = drawn(seed, n)
+    scores, features, labels = drawn(seed, n)
     histogram = scores.global_features.families[1]
     origin = scores.origins[-1]
 
@@ -75,9 +75,9 @@ def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(
         return scores.weights[origin + histogram.values(np.asarray([output]))].sum()
 
     counts = np.bincount(labels, minlength=3)
-    assert shares_worth(wide, counts, n) == pytest.approx(known_value(labels))
+    assert shares_worth(features, counts, n) == pytest.approx(known_value(labels))
     changes = np.full((3, 3), np.nan)
-    share_changes(wide, counts, n, changes)
+    share_changes(features, counts, n, changes)
     for j in range(n):
         for a in range(3):
             other = labels.copy()

@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rote.kernels.constants import F1, JACCARD, NO_TERM, WRONG
-from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.global_features import no_global_features
 from rote.kernels.local_search.greedy import (
-    Ground,
+    Instances,
     Restarts,
     all_entries,
     climb_all,
@@ -100,7 +100,7 @@ def question(space, net, seed, close=False, m=2):
     return scores, readonly(closed), gold, initial
 
 
-def traits_of(space, seed):
+def global_features_of(space, seed):
     """Tuples over some variables and, where all have as many labels, a histogram; or nothing."""
     rng = np.random.default_rng(seed)
     n, sizes = len(space.variables), space.sizes
@@ -123,7 +123,7 @@ def traits_of(space, seed):
 
 
 def told(global_features, space):
-    return no_traits() if global_features is None else global_features.wide
+    return no_global_features() if global_features is None else global_features.compiled
 
 
 def is_paired(graph):
@@ -138,7 +138,7 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, n_
     graph, restarts = net.per_factor_tables.graph, 3
     scores, closed, gold, initial = question(space, net, seed, close)
     n_resampled = min(n_resampled, len(space.variables))
-    global_features = traits_of(space, seed)
+    global_features = global_features_of(space, seed)
     questions = asked(scores, closed if close else None, TIE)
     how = told(global_features, space), graph, Restarts(n_resampled, restarts, seed)
     labels, needed, bounds = search_greedily(questions, initial, gold, kind, *how)
@@ -173,9 +173,9 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, n_
 def test_no_input_no_variables_and_no_label():
     graph = SpaceBuilder().build().network.graph
     none = whole(np.empty((1, 0)))
-    once, twice, wide = Restarts(0, 1, 0), Restarts(1, 2, 0), no_traits()
+    once, twice, features = Restarts(0, 1, 0), Restarts(1, 2, 0), no_global_features()
     labels, needed, bounds = search_greedily(
-        asked(np.empty((1, 0))), none, none, 0, wide, graph, once
+        asked(np.empty((1, 0))), none, none, 0, features, graph, once
     )
     assert labels.shape == (1, 0)
     assert needed.tolist() == [1]
@@ -184,10 +184,10 @@ def test_no_input_no_variables_and_no_label():
     builder.variable("x", "ab")
     graph = builder.build().network.graph
     empty = whole(np.empty((0, 1)))
-    labels, _, _ = search_greedily(asked(np.empty((0, 2))), empty, empty, 0, wide, graph, twice)
+    labels, _, _ = search_greedily(asked(np.empty((0, 2))), empty, empty, 0, features, graph, twice)
     assert labels.shape == (0, 1)
     questions, missing = asked(np.ones((1, 2)), np.array([[True, True]])), whole([[-1]])
-    labels, needed, _ = search_greedily(questions, missing, missing, 0, wide, graph, twice)
+    labels, needed, _ = search_greedily(questions, missing, missing, 0, features, graph, twice)
     assert labels.tolist() == [[-1]]
     assert needed.tolist() == [0]
 
@@ -203,21 +203,21 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     scores, closed, gold, starts = question(space, net, seed, close)
     ties = readonly(np.full(len(scores), TIE))
     questions = asked(scores, closed if close else None, TIE)
-    global_features = traits_of(space, seed)
+    global_features = global_features_of(space, seed)
     more = is_paired(graph), most
     entries = all_entries(questions, graph, False)
-    ground = Ground(entries, graph, told(global_features, space))
+    instances = Instances(entries, graph, told(global_features, space))
     as_it_is = net.per_factor_tables.is_plain
     again = all_entries(questions, graph, as_it_is)
     for name in ("theta", "forbidden"):
         one, other = (getattr(each, name) for each in (entries, again))
         assert one.tolist() == other.tolist()
-    # The last input comes first: climbs go over the rows of the ground that they are told.
+    # The last input comes first: climbs go over the rows of the instances that they are told.
     back = readonly(np.arange(len(scores))[::-1].copy())
     turned = (readonly(each[back].copy()) for each in (ties, starts, gold))
-    found = climb_all(ground, back, *turned, kind, *more)
+    found = climb_all(instances, back, *turned, kind, *more)
     every = readonly(np.arange(len(scores)))
-    ends, is_feasible, steps, counts = climb_all(ground, every, ties, starts, gold, kind, *more)
+    ends, is_feasible, steps, counts = climb_all(instances, every, ties, starts, gold, kind, *more)
     for one, other in zip((ends, is_feasible, steps, counts), found, strict=True):
         assert one[back].tolist() == other.tolist()
     outputs, owner = outputs_along(starts, steps, counts)

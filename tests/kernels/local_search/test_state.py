@@ -19,11 +19,11 @@ from rote.kernels.neighbourhood.neighbours import Entries
 from tests.kernels.bodies import asked, networks
 from tests.kernels.local_search.test_greedy import (
     KINDS,
+    global_features_of,
     is_paired,
     question,
     seeds,
     told,
-    traits_of,
 )
 
 
@@ -32,14 +32,14 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     space, net = found
     assume(net.variables == net.own)
     scores, _, gold, labels = question(space, net, seed)
-    graph, wide = net.per_factor_tables.graph, told(traits_of(space, seed), space)
+    graph, features = net.per_factor_tables.graph, told(global_features_of(space, seed), space)
     every = all_entries(asked(scores), graph, False)
     entries, n = Entries(every.theta[0], every.forbidden[0]), labels.shape[1]
-    landscape = Landscape(graph, entries, wide, n, n if is_paired(graph) else 0)
+    landscape = Landscape(graph, entries, features, n, n if is_paired(graph) else 0)
     if is_paired(graph):
         pair_up(graph, entries.theta, landscape.pairs)
     extra = Extra(kind, gold[0])
-    moved, anew = (SearchState(graph, wide, n) for _ in range(2))
+    moved, anew = (SearchState(graph, features, n) for _ in range(2))
     moved.labels[:] = labels[0]
     stand_at(landscape, extra, moved)
     rng = np.random.default_rng(seed)
@@ -56,5 +56,5 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
         for name in ("activity", "value", "faults", "broken", "right", "on", "having"):
             one, other = (getattr(at, name) for at in (moved, anew))
             assert one == pytest.approx(other, abs=1e-9), name
-        one, other = (whole_worth(wide, extra, at) for at in (moved, anew))
+        one, other = (whole_worth(features, extra, at) for at in (moved, anew))
         assert one == pytest.approx(other, abs=1e-9)

@@ -72,7 +72,7 @@ def test_a_watched_search_tells_what_it_found():
 def test_real_cases_are_those_of_the_paper():
     case = ready(HANDWRITING, FEW)
     assert case.source == HANDWRITING
-    assert case.task.wide == 4
+    assert case.task.max_ngram == 4
     documents = ready(DOCUMENTS, Share(3, 2, iterations=1))
     lengths = [len(x.mentions) for x in documents.learned.xs]
     assert lengths == sorted(lengths)

@@ -160,11 +160,11 @@ class RGS(Engine):
         known = compiled_terms(problem)
         if known is None:
             return search_any_score(problem, initial, n_resampled, restarts, self.seed)
-        kind, gold, wide = known
+        kind, gold, features = known
         gold = initial if gold is None else gold
         apart = problem.space.network.per_factor_tables
         graph, again = apart.graph, Restarts(n_resampled, restarts, int(self.seed))
         plain = problem.closed is None and problem.global_scores is None
         if is_paired(apart) and not apart.rows and plain:
             return search_pairs(problem.questions, initial, gold, kind, graph, again)
-        return search_greedily(problem.questions, initial, gold, kind, wide, graph, again)
+        return search_greedily(problem.questions, initial, gold, kind, features, graph, again)

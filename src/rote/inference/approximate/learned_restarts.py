@@ -209,10 +209,10 @@ class LearnedRestarts(Engine):
         assert context.features is not None
         with self._learned.lock:  # nobody learns while E is climbed
             weights = self._weights(context.features.size)[0]
-            known_value = context.features.problem(problem.space, weights)
+            learned = context.features.problem(problem.space, weights)
             if problem.closed is not None:
-                known_value = known_value.with_open(~problem.closed)
-            paths = hill_climb(known_value, ends)
+                learned = learned.with_open(~problem.closed)
+            paths = hill_climb(learned, ends)
         return paths.ends, paths.is_feasible & (paths.counts > 0)
 
     def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:

@@ -8,16 +8,16 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.problem import Problem
-from rote.kernels.bundles import Wide
+from rote.kernels.bundles import GlobalFeatures
 from rote.kernels.constants import NO_TERM
-from rote.kernels.local_search.global_features import no_traits
-from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
+from rote.kernels.local_search.global_features import no_global_features
+from rote.kernels.local_search.greedy import Instances, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
 from rote.space.losses import KnownTerm
 from rote.space.network import Network
 from rote.types import BoolArray, FloatArray, IntArray, readonly
 
-NO_GLOBAL_FEATURES = no_traits()
+NO_GLOBAL_FEATURES = no_global_features()
 MAX_STEPS = 4  # per variable: of longer ways the first are kept
 
 
@@ -142,17 +142,17 @@ class HillClimber:
                 "paths are kept for rules without auxiliary columns, and for loss terms and global "
                 "features that kernels know; use RGS without asking for paths"
             )
-        self.kind, self.gold, wide = known
+        self.kind, self.gold, features = known
         self.ties, self.network = problem.ties, problem.space.network.per_factor_tables
         network = self.network
         entries = all_entries(problem.questions, network.graph, network.is_plain)
-        self.ground = Ground(entries, network.graph, wide)
+        self.instances = Instances(entries, network.graph, features)
 
     def climb(self, starts: IntArray, members: IntArray | None = None) -> SearchTrace:
         """The path of every input from a start of its own; ``members`` are which, if not all."""
         rows = np.arange(len(starts)) if members is None else members
         ends, is_feasible, steps, counts = climb_all(
-            self.ground,
+            self.instances,
             readonly(rows),
             readonly(self.ties[rows]),
             starts,
@@ -171,16 +171,16 @@ def hill_climb(problem: Problem, starts: IntArray) -> SearchTrace:
     return HillClimber(problem).climb(starts)
 
 
-def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, Wide] | None:
+def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, GlobalFeatures] | None:
     """The kind of the loss term, its gold, and global features; None where kernels know less."""
     term, more, network = problem.loss_term, problem.global_scores, problem.space.network
     if network.variables > network.own or not (more is None or more.global_features.is_known):
         return None
-    wide = NO_GLOBAL_FEATURES if more is None else more.wide
+    features = NO_GLOBAL_FEATURES if more is None else more.compiled
     if term is None:
-        return NO_TERM, None, wide
+        return NO_TERM, None, features
     # Kernels are compiled anew for arrays that may be written to.
-    return (term.kind, readonly(term.gold), wide) if isinstance(term, KnownTerm) else None
+    return (term.kind, readonly(term.gold), features) if isinstance(term, KnownTerm) else None
 
 
 def is_paired(network: Network) -> bool:

@@ -25,6 +25,7 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.problem import NO_CONTEXT, Context, Problem, WarmStart
 from rote.inference.solutions import Solutions
 from rote.settings import LIMIT
+from rote.space.language import Acyclic
 from rote.space.space import Space
 
 # What solves is imported by the functions that need it: a process that starts loads no more.
@@ -61,7 +62,7 @@ class Exact(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space):
+        if space.is_new() and len(problem) == 1 and _is_made_of_rules(space) and not cut(space):
             from rote.inference.exact.presolve import Presolved, graph_of_rules
 
             presolved = Presolved.of(problem, graph_of_rules(space))
@@ -110,7 +111,13 @@ class Exact(Engine):
             lazy = route.lazy
             if self.time_limit is not None:
                 lazy = replace(lazy, set_limit=1)  # it does not look at the clock
-            return self._rest(problem, context, lazy.answer(problem, NO_CONTEXT))
+            found = lazy.answer(problem, NO_CONTEXT)
+            if self.time_limit is None and len(found.unsettled) and cut(problem.space):
+                from rote.inference.solvers.milp import Milp
+
+                rest = Milp().within(problem.rows(found.unsettled), settle=True)
+                return found.with_rows(found.unsettled, rest)
+            return self._rest(problem, context, found)
         if route.dense:
             from rote.inference.exact.shared_tree import solve_together
 
@@ -183,6 +190,11 @@ def _is_hard(space: Space) -> bool:
     return is_hard(space)
 
 
+def cut(space: Space) -> bool:
+    """Whether rules against cycles are cut off; asked of spaces for which nothing is compiled."""
+    return any(isinstance(named.rule, Acyclic) for named in space.rules)
+
+
 class Route(NamedTuple):
     """What is tried of a space, in this order."""
 
@@ -208,6 +220,11 @@ def _route(space: Space) -> Route:
     from rote.inference.exact.message_passing import MessagePassing
     from rote.inference.exact.shared_tree import is_dense
 
+    if cut(space):
+        from rote.inference.exact.cycle_cuts import cut_rules
+
+        if cut_rules(space):
+            return Route(None, False, lazy_rows_for(space), dense=False, messages=False)
     chosen = choice(space)
     is_direct = chosen is not None and chosen.one_pass
     looks_first = not (is_direct or space.factors or len(space.network.rows))

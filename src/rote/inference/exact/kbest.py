@@ -139,7 +139,7 @@ def _others(
 ) -> list[tuple[BoolArray, int]]:
     """A set without its best output, in pieces that do not overlap."""
     pieces, rest = [], is_open.copy()
-    for j in range(fixed, len(space.variables)):
+    for j in range(fixed, space.own):  # the others follow from these
         own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
         chosen = int(space.offsets[j] + best[j])
         piece = rest.copy()

@@ -11,13 +11,14 @@ another output may be within a tie, the lexicographically first is looked for.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from rote.inference.engine import Engine
+from rote.inference.exact.cycle_cuts import cut_rules, violated_rows, without, without_cuts
 from rote.inference.exact.plans import Plan, full_plan, partial_plan
 from rote.inference.exact.search import search
 from rote.inference.exact.tables import once_per_space
@@ -28,7 +29,7 @@ from rote.kernels.bundles import Questions, RowGroups
 from rote.kernels.dp.elimination import max_marginals
 from rote.kernels.search.rows import broken_rows, halves
 from rote.settings import optional, whole
-from rote.space.language import Linear, Rule
+from rote.space.language import Acyclic, Linear, Rule
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import group_rows, split
 from rote.space.space import Space
@@ -38,18 +39,8 @@ FEW_CANDIDATES = 1 << 12  # of an elimination of all variables; beyond, only of 
 # Candidates of an elimination, all and for each variable; where there are fewer, a search with the
 # rows is faster.
 CANDIDATES_THAT_PAY, CANDIDATES_EACH = 512, 12
-FEW_MISSED, MANY_SETS = 2, 256
+FEW_MISSED, FEW_SETS, MANY_SETS = 2, 4, 256
 NODES = 1 << 10  # of a search without the rows
-
-
-class Separator(Protocol):
-    """Rules that are looked at when an output is there, such as those no list of rows could hold.
-
-    Rows are over the labels of the space, and every output that is allowed obeys them.
-    """
-
-    def broken(self, labels: IntArray) -> Rows | None:
-        """Rows that an output breaks, of shape (variables,); None where it is allowed."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +57,15 @@ class LazyRows(Engine):
     missed_limit
         By how much all rows together may be missed by the output without them, at least 1; None is
         no limit. Where it is more, the answer is without proof as well.
-    separator
-        Rules beside those of the space, looked at when an output is there; None has none.
     """
 
     set_limit: int = 64
     missed_limit: int | None = None
-    separator: Separator | None = field(default=None, compare=False)
 
     checks: ClassVar = {"set_limit": whole(1), "missed_limit": optional(whole(1))}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        rows = _Pool(problem.space, self.separator)
+        rows = _Pool(problem.space)
         best = self._best(problem, np.full(len(problem), -np.inf), rows)
         labels, complete = best.labels, best.complete
         tied = np.flatnonzero(best.doubtful & complete)
@@ -89,18 +77,16 @@ class LazyRows(Engine):
                 return more.labels
 
             part, every = problem.rows(tied), np.ones(len(tied), np.bool_)
-            if self.separator is None:
-                labels[tied] = first_by_search(part, labels[tied], better)
-            else:
+            if rows.cycles:  # which a search in order would need rows for paths for
                 labels[tied] = lexicographic_first(part, labels[tied], every, better)
+            else:
+                labels[tied] = first_by_search(part, labels[tied], better)
         there = (labels >= 0).all(axis=1)
         status = np.select(
             [complete & there, complete, there],
             [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
             Status.TIMED_OUT,
         )
-        if self.separator is not None and problem.closed is None:
-            problem = problem.with_open(problem.open_labels())  # no rule of the space to blame
         core = _parted(problem.space).plan.core.variables
         relaxed = FoundBy.BRANCH if len(core) else FoundBy.ELIMINATION
         answers = Solutions.of(problem, labels, relaxed, bound=best.bound, status=status)
@@ -125,6 +111,8 @@ class LazyRows(Engine):
 @once_per_space
 def lazy_rows_for(space: Space) -> LazyRows | None:
     """The engine for a space where leaving its long rules out saves work, else None."""
+    if cut_rules(space):  # beyond few sets, relaxations with cuts are faster
+        return LazyRows(set_limit=FEW_SETS)
     network = space.network
     least = max(CANDIDATES_THAT_PAY, CANDIDATES_EACH * len(space.variables))
     if network.table_ptr[-1] - network.labels < least or not _rules_over_many(space):
@@ -271,23 +259,27 @@ class _Branching:
 
 
 class _Pool:
-    """The rows that were left out, and those that a separator gave so far."""
+    """The rows that were left out, and those against cycles that outputs closed so far."""
 
-    def __init__(self, space: Space, separator: Separator | None) -> None:
+    def __init__(self, space: Space) -> None:
         parted = _parted(space)
-        self.space, self.separator = space, separator
+        self.space, self.cycles = space, parted.cycles
         self.rows, self.groups = parted.rows, parted.groups
 
     def broken(self, labels: IntArray) -> tuple[IntArray, FloatArray]:
         """Of each output the row that it misses by most, -1 for none, and by how much it misses."""
         found, missed = broken_rows(labels, self.space.offsets, self.groups)
-        if self.separator is not None:
-            for i in np.flatnonzero((found < 0) & (labels >= 0).all(axis=1)).tolist():
-                more = self.separator.broken(labels[i])
+        if self.cycles:
+            fine, before = (found < 0) & (labels >= 0).all(axis=1), len(self.rows)
+            for i in np.flatnonzero(fine).tolist():
+                taken = np.zeros(self.space.labels)
+                taken[self.space.offsets[:-1] + labels[i]] = 1.0
+                more = violated_rows(self.space, taken)
                 if more is not None:
-                    found[i] = len(self.rows)
+                    found[i], missed[i] = len(self.rows), 1.0
                     self.rows = stacked(self.rows, more)
-            self.groups = group_rows(self.rows, self.space.sizes)
+            if len(self.rows) > before:
+                self.groups = group_rows(self.rows, self.space.sizes)
         return found, missed
 
 
@@ -298,23 +290,25 @@ class _Parted(NamedTuple):
     plan: Plan
     rows: Rows
     groups: RowGroups
+    cycles: tuple[Acyclic, ...]  # these are not among the rows
 
 
 @once_per_space
 def _parted(space: Space) -> _Parted:
-    sizes = space.sizes.tolist()
+    cycles, sizes = cut_rules(space), space.sizes.tolist()
+    space = without_cuts(space)
     # A rule with auxiliary columns says nothing of labels by rows alone, and stays.
     lazy = [rule for rule in _rules_over_many(space) if not lower(sizes, [rule]).auxiliary]
-    relaxed = _without(space, lazy)
+    relaxed = without(space, lazy)
     # So does one whose variables a search has in any case: left out, it would save nothing.
     left = set(partial_plan(relaxed).core.variables.tolist())
     kept = [rule for rule in lazy if all(v.index in left for v in rule.variables)]
     if kept:
         lazy = [rule for rule in lazy if not any(rule is other for other in kept)]
-        relaxed = _without(space, lazy)
+        relaxed = without(space, lazy)
     rows = lower(sizes, lazy)
     plan = full_plan(relaxed, FEW_CANDIDATES) or partial_plan(relaxed)
-    return _Parted(relaxed, plan, rows, group_rows(rows, space.sizes))
+    return _Parted(relaxed, plan, rows, group_rows(rows, space.sizes), cycles)
 
 
 def _rules_over_many(space: Space) -> list[Rule]:
@@ -322,13 +316,6 @@ def _rules_over_many(space: Space) -> list[Rule]:
     tabled, long_rules = split(space.sizes, [named.rule for named in space.each_rule])
     counts = [rule for rule in tabled if isinstance(rule, Linear) and len(rule.variables) > 2]
     return [*counts, *long_rules]
-
-
-def _without(space: Space, rules: list[Rule]) -> Space:
-    """The space without some of its rules."""
-    gone = set(map(id, rules))
-    rest = tuple(named for named in space.each_rule if id(named.rule) not in gone)
-    return Space(space.variables, space.factors, rest)
 
 
 def _stack(arrays: list[AnyArray]) -> AnyArray:

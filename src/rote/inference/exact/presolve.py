@@ -16,10 +16,11 @@ import numpy as np
 
 from rote.inference.exact.search import NO_DUALS, NODES_IN_ORDER
 from rote.inference.exact.tables import strides_of
-from rote.inference.problem import NO_INFINITY, NONE_CLOSED, Problem, checked_ties
+from rote.inference.problem import NONE_CLOSED, TIE, Problem, check_scores
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.bundles import EliminationPlan, Graph, Questions, Reduced
 from rote.kernels.bundles import FoundBy as ScoresOf
+from rote.kernels.outputs import ties_of
 from rote.kernels.presolve.linking import linked
 from rote.kernels.presolve.reductions import presolve
 from rote.kernels.presolve.remainder import remainder, worth
@@ -65,11 +66,13 @@ def answer_at_once(rows: Rows, scores: FloatArray) -> IntArray | None:
     For a question that is asked once, of yes/no variables with nothing but scores of labels. The
     same answer as that of a space with these rows, which is never made.
     """
-    ties = checked_ties(scores[None], NO_INFINITY)
+    alone = scores[None]
+    check_scores(alone)
+    ties = ties_of(alone, TIE)
     sizes = np.full(len(scores) // 2, 2, dtype=np.int64)
     offsets = np.arange(0, len(scores) + 1, 2)
     graph = linked(sizes, offsets, ZERO, NONE, NONE, offsets[-1:], NO_SCORES, sparse(rows))
-    found = presolve(Questions(scores[None], NONE_CLOSED, ties), graph, len(scores))
+    found = presolve(Questions(alone, NONE_CLOSED, ties), graph, len(scores))
     return searched(graph, scores, len(scores), ties, *(each[0] for each in found))
 
 

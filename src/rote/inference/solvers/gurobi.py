@@ -11,6 +11,7 @@ import numpy as np
 from rote.errors import MissingDependency, UnsupportedSpace
 from rote.inference.solutions import Status
 from rote.inference.solvers.integer_program import Outcome, Program, status_of
+from rote.space.lowering import Rows
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class GurobiSession:
                 "Milp(solver='gurobi') needs the package gurobipy, which is not installed; "
                 "run: pip install '.[gurobi]' in a checkout of rote, or use Milp(solver='highs')"
             ) from error
-        self._program = program
+        self.program = program
         with _licensed(program):
             self._environment = gurobipy.Env(params=dict(PARAMETERS))
             self._relaxed = _Model(program, self._environment, whole=False)
@@ -52,7 +53,7 @@ class GurobiSession:
 
     def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
         model = self._relaxed
-        with _licensed(self._program):
+        with _licensed(self.program):
             status = model.run(costs, most, seconds)
         if status != Status.OPTIMAL:
             return Outcome(status)
@@ -61,9 +62,9 @@ class GurobiSession:
     def whole(
         self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
     ) -> Outcome:
-        with _licensed(self._program):
+        with _licensed(self.program):
             if self._whole is None:
-                self._whole = _Model(self._program, self._environment, whole=True)
+                self._whole = _Model(self.program, self._environment, whole=True)
             model = self._whole
             model.model.ObjCon = offset
             model.model.Params.MIPGap = gap
@@ -72,6 +73,16 @@ class GurobiSession:
             return Outcome(status, bound=-np.inf)
         columns = model.values() if model.model.SolCount else None
         return Outcome(status, columns, bound=float(model.model.ObjBound))
+
+    def add(self, rows: Rows) -> None:
+        """Rows that hold from now on."""
+        self.program = self.program.with_rows(rows)
+        with _licensed(self.program):
+            for model in (self._relaxed, self._whole):
+                if model is not None:
+                    model.model.dispose()
+            self._relaxed = _Model(self.program, self._environment, whole=False)
+        self._whole = None
 
     def close(self) -> None:
         """Give the licence back."""

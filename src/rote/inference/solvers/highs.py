@@ -13,6 +13,7 @@ import numpy as np
 
 from rote.inference.solutions import Status
 from rote.inference.solvers.integer_program import Outcome, Program, status_of
+from rote.space.lowering import Rows
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ OPTIONS: Mapping[str, bool | float | str] = {
 
 
 class HighsSession:
-    """HiGHS with one program loaded; scores and closed columns change, rows do not."""
+    """HiGHS with one program loaded; scores and closed columns change, and rows are added."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self.program = program
         self._most = program.most
         self._every = np.arange(program.columns, dtype=np.int32)
         self._relaxed = _model(program, np.zeros(program.columns), program.most, whole=False)
@@ -69,7 +70,7 @@ class HighsSession:
 
         Values, and so the outcome's bound and the gap, are c·z + offset.
         """
-        model = _model(self._program, costs, np.minimum(most, 1.0), whole=True)
+        model = _model(self.program, costs, np.minimum(most, 1.0), whole=True)
         model.changeObjectiveOffset(offset)
         model.setOptionValue("mip_rel_gap", gap)
         model.setOptionValue("time_limit", seconds)
@@ -80,6 +81,13 @@ class HighsSession:
         found = info.primal_solution_status == 2  # kSolutionStatusFeasible
         columns = np.array(model.getSolution().col_value) if found else None
         return Outcome(status, columns, bound=float(info.mip_dual_bound))
+
+    def add(self, rows: Rows) -> None:
+        """Rows that hold from now on."""
+        self.program = self.program.with_rows(rows)
+        starts, columns = (part.astype(np.int32) for part in (rows.indptr[:-1], rows.indices))
+        ends = (rows.lower, rows.upper)
+        self._relaxed.addRows(len(rows), *ends, len(columns), starts, columns, rows.data)
 
     def close(self) -> None:
         """Nothing is held that the garbage collector does not free."""

@@ -19,7 +19,7 @@ row 2 is the multiplier u_r.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ from rote.errors import SolverError, UnsupportedSpace
 from rote.inference.exact.tables import once_per_space
 from rote.inference.problem import Problem
 from rote.inference.solutions import Status
+from rote.space.lowering import Rows
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import (
@@ -135,6 +136,19 @@ class Program:
     @property
     def rows(self) -> int:
         return len(self.lower)
+
+    def with_rows(self, rows: Rows) -> Program:
+        """The same with more rows over labels."""
+        ends = [(self.lower, rows.lower), (self.upper, rows.upper), (self.data, rows.data)]
+        lower, upper, data = (readonly(np.concatenate(both)) for both in ends)
+        return replace(
+            self,
+            indptr=readonly(np.append(self.indptr, rows.indptr[1:] + self.indptr[-1])),
+            indices=readonly(np.append(self.indices, rows.indices)),
+            data=data,
+            lower=lower,
+            upper=upper,
+        )
 
     def costs(self, scores: FloatArray) -> FloatArray:
         """c for one input's part scores."""

@@ -29,6 +29,7 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.cycle_cuts import cut_rules, violated_rows, without_cuts
 from rote.inference.exact.duals import Duals, zero_duals
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import search
@@ -45,6 +46,7 @@ from rote.inference.solvers.integer_program import (
     integer_program,
 )
 from rote.settings import LIMIT, number, one_of
+from rote.space.language import Acyclic
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -99,7 +101,7 @@ class Milp(Engine):
         m, n = len(problem), len(problem.space.variables)
         if m == 0 or n == 0:  # there is nothing to decide
             return Solutions.of(problem, np.empty((m, n), dtype=np.int64), FoundBy.MILP)
-        with self._searches(problem) as searches:
+        with self._searches(problem, without_cuts(problem.space)) as searches:
             found = [search.answer(self.gap, settle=settle) for search in searches]
         none = np.full(n, -1)
         labels = np.array([none if one.labels is None else one.labels for one in found])
@@ -125,7 +127,7 @@ class Milp(Engine):
             return zero
         messages, multipliers = zero.messages.copy(), zero.multipliers.copy()
         program = integer_program(space)
-        with self._searches(problem) as searches:
+        with self._searches(problem, space) as searches:
             for i, search in enumerate(searches):
                 duals = program.admissible(search.relaxed(search.costs)[1])
                 messages[i, program.message_at] = duals[program.message_rows]
@@ -133,13 +135,17 @@ class Milp(Engine):
         return Duals(readonly(messages), readonly(multipliers))
 
     @contextmanager
-    def _searches(self, problem: Problem) -> Iterator[Iterator[_Search]]:
-        """A search for each input, one after the other in one session; its time begins with it."""
-        program = integer_program(problem.space)
+    def _searches(self, problem: Problem, relaxed: Space) -> Iterator[Iterator[_Search]]:
+        """A search for each input, one after the other in one session; its time begins with it.
+
+        Rules that a ``relaxed`` space lacks are cut off where they are broken.
+        """
+        program, cuts = integer_program(relaxed), cut_rules(problem.space)
+        cuts = () if relaxed is problem.space else cuts
         seconds = np.inf if self.time_limit is None else float(self.time_limit)
         with closing(SESSIONS[self.solver](program)) as session:
             yield (
-                _Search(session, program, problem.rows(i), perf_counter() + seconds)
+                _Search(session, problem.rows(i), relaxed, cuts, perf_counter() + seconds)
                 for i in range(len(problem))
             )
 
@@ -165,14 +171,20 @@ class _Search:
     """
 
     session: Session
-    program: Program
     problem: Problem  # of one input
+    space: Space  # without the rules that are cut off
+    cuts: tuple[Acyclic, ...]
     deadline: float
+
+    @property
+    def program(self) -> Program:
+        """The integer program with the cuts so far."""
+        return self.session.program
 
     @cached_property
     def open(self) -> BoolArray:
         """The labels that are open to it."""
-        return np.asarray(~self.problem.closed_labels[0])
+        return np.asarray(~self.problem.with_space(self.space).closed_labels[0])
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -181,7 +193,7 @@ class _Search:
     @cached_property
     def scale(self) -> float:
         """What costs are divided by for the solver."""
-        _, power = np.frexp(max(1.0, float(np.abs(self.costs).max())))
+        _, power = np.frexp(float(np.abs(self.costs).max()) or 1.0)
         return float(np.ldexp(1.0, int(power) - LARGEST))
 
     @property
@@ -243,12 +255,13 @@ class _Search:
         costs = self.costs.copy()
         costs[: self.program.labels] += ROOM * self.scale
         costs[self.program.chosen(labels)] -= ROOM * self.scale
-        return self.program.proof(self.costs, self.open, self.relaxed(costs)[1])
+        duals = self.relaxed(costs)[1]
+        return self.program.proof(self.costs, self.open, duals)
 
     def best(self, gap: float, floor: float = -np.inf) -> _Found:
         """Some best output; none where the relaxation bounds it below ``floor``."""
-        program = self.program
         outcome, duals = self.relaxed(self.costs)
+        program = self.program
         if outcome.status == Status.INFEASIBLE and program.trusted:
             return _Found(Status.INFEASIBLE, -np.inf)
         proof = program.proof(self.costs, self.open, duals)
@@ -266,10 +279,13 @@ class _Search:
         # Solvers look at differences relative to the value; around 0 they look most closely.
         offset = 0.0 if gap else -proof.bound / self.scale
         limits = program.limits(self.open)
-        outcome = self.session.whole(self.costs / self.scale, limits, offset, self.left, gap)
+        costs = self.costs / self.scale
+        outcome = self.session.whole(costs, limits, offset, self.left, gap)
+        while self.cut(outcome) and self.left:
+            outcome = self.session.whole(costs, limits, offset, self.left, gap)
         if outcome.status == Status.INFEASIBLE:
             return _Found(Status.INFEASIBLE, -np.inf)
-        labels = self.read(outcome)
+        labels = None if self.cut(outcome) else self.read(outcome)
         bound = min(proof.bound, (outcome.bound - offset) * self.scale)
         if labels is None:
             return _Found(Status.TIMED_OUT, bound)
@@ -285,6 +301,8 @@ class _Search:
         limits = self.program.limits(self.open)
         try:
             outcome = self.session.relaxation(costs / self.scale, limits, self.left)
+            while self.left and self.cut(outcome):
+                outcome = self.session.relaxation(costs / self.scale, limits, self.left)
         except UnsupportedSpace:
             if self.program.trusted:
                 raise
@@ -292,6 +310,17 @@ class _Search:
         if outcome.duals is None:
             return outcome, np.zeros(self.program.rows)
         return outcome, outcome.duals * self.scale
+
+    def cut(self, outcome: Outcome) -> bool:
+        """Whether an outcome breaks a rule that is not in the program; then rows against it are."""
+        if outcome.columns is None or not self.cuts:
+            return False
+        shares = outcome.columns[: self.program.labels]
+        rows = violated_rows(self.problem.space, shares)
+        if rows is None:
+            return False
+        self.session.add(rows)
+        return True
 
     def counted(self, bound: float) -> _Found:
         """The best output by branch and bound, in the time that is left."""
@@ -310,7 +339,9 @@ class _Search:
 
     def was_feasible(self, labels: IntArray) -> bool:
         """Whether an output obeys the rules, whatever a solver's tolerance lets through."""
-        return bool(self.problem.space.was_feasible(labels[None]).all())
+        space = self.problem.space
+        known = space.holds if self.cuts else space.was_feasible
+        return bool(known(labels[None]).all())
 
     def value(self, labels: IntArray) -> float:
         return float(self.problem.space.known_value(self.problem.scores, labels[None])[0])

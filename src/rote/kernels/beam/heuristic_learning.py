@@ -31,7 +31,7 @@ class Learned(Bundle):
         self.clock = clock
 
 
-class Lesson(Bundle):
+class HeuristicUpdate(Bundle):
     """What learning needs: the weights that it moves, and room for counts of tallies."""
 
     def __init__(self, learned: Learned, search: Search, gold: Ints2) -> None:
@@ -51,11 +51,11 @@ def place_of_pattern(plan: BeamPlan, p: Int, labels: Ints, label: Int) -> int:
     return at
 
 
-def learn_from(lesson: Lesson, labels: Ints, steps: Int, amount: float) -> None:
+def learn_from(update: HeuristicUpdate, labels: Ints, steps: Int, amount: float) -> None:
     """weights += amount · φ of the first ``steps`` labels of an output, and the same for sums."""
-    add_patterns(lesson.learned.weights, lesson.search.plan, labels, steps, amount, lesson.counts)
-    older = amount * lesson.learned.clock[0]
-    add_patterns(lesson.learned.sums, lesson.search.plan, labels, steps, older, lesson.counts)
+    add_patterns(update.learned.weights, update.search.plan, labels, steps, amount, update.counts)
+    older = amount * update.learned.clock[0]
+    add_patterns(update.learned.sums, update.search.plan, labels, steps, older, update.counts)
 
 
 def add_patterns(
@@ -74,37 +74,37 @@ def add_patterns(
                 counts[q] += 1
 
 
-def is_good(lesson: Lesson, i: Int, node: Int, steps: Int) -> bool:
+def is_good(update: HeuristicUpdate, i: Int, node: Int, steps: Int) -> bool:
     """Whether a node can still become the output that is gold."""
     for t in range(steps):
-        j = lesson.search.plan.order[t]
-        if lesson.search.nodes.labels[i, node, j] != lesson.gold[i, j]:
+        j = update.search.plan.order[t]
+        if update.search.nodes.labels[i, node, j] != update.gold[i, j]:
             return False
     return True
 
 
-def some_good(lesson: Lesson, i: Int, size: Int, steps: Int) -> bool:
+def some_good(update: HeuristicUpdate, i: Int, size: Int, steps: Int) -> bool:
     """Whether one of the nodes of a beam can."""
     good: Bool = False
     for node in range(size):
-        good = good or is_good(lesson, i, node, steps)
+        good = good or is_good(update, i, node, steps)
     return good
 
 
-def learn_input(lesson: Lesson, i: Int, step: float) -> bool:
+def learn_input(update: HeuristicUpdate, i: Int, step: float) -> bool:
     """Search, and learn from a mistake; whether there was one."""
-    n: Int = lesson.gold.shape[1]
+    n: Int = update.gold.shape[1]
     size: Int = 1
     for t in range(n):
-        size = advance(lesson.search, i, t, size)
-        if not some_good(lesson, i, size, t + 1):
-            learn_from(lesson, lesson.gold[i], t + 1, step)
+        size = advance(update.search, i, t, size)
+        if not some_good(update, i, size, t + 1):
+            learn_from(update, update.gold[i], t + 1, step)
             for node in range(size):
-                learn_from(lesson, lesson.search.nodes.labels[i, node], t + 1, -step / size)
+                learn_from(update, update.search.nodes.labels[i, node], t + 1, -step / size)
             return True
-    if n > 0 and not is_good(lesson, i, 0, n):
-        learn_from(lesson, lesson.gold[i], n, step)
-        learn_from(lesson, lesson.search.nodes.labels[i, 0], n, -step)
+    if n > 0 and not is_good(update, i, 0, n):
+        learn_from(update, update.gold[i], n, step)
+        learn_from(update, update.search.nodes.labels[i, 0], n, -step)
         return True
     return False
 
@@ -130,12 +130,12 @@ def learn_beam(
     m = gold.shape[0]
     search = Search(plan, Nodes(m, width, plan))
     search.look_at(scores, shut, learned.weights, inf)
-    lesson = Lesson(learned, search, gold)
+    update = HeuristicUpdate(learned, search, gold)
     wrong: OutFlags = np.zeros(m, np.bool_)
     with cython.nogil:
         for i in range(m):
             learned.clock[0] += 1.0
-            wrong[i] = learn_input(lesson, i, step)
+            wrong[i] = learn_input(update, i, step)
             if wrong[i]:  # weights moved
                 fill(search.known, False)
     return np.asarray(wrong).view(np.bool_)

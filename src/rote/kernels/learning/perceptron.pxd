@@ -4,8 +4,9 @@ from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport ChainPlan, Layout, Questions, Slots, Vectors
 from rote.kernels.constants cimport LARGEST_SCORE
 from rote.kernels.dp.chains cimport ChainRoom, label_scores, look_ahead, read_labels
-from rote.kernels.inlined cimport largest_size, tuple_of
+from rote.kernels.inlined cimport tuple_of
 from rote.kernels.learning.linear cimport add_rows, columns_of_tied, move, score_input
+from rote.kernels.outputs cimport drowns, is_too_coarse, spread_of
 
 cpdef enum:
     RIGHT = 0

@@ -12,8 +12,9 @@ if not cython.compiled:
     from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
     from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.dp.chains import ChainRoom, label_scores, look_ahead, read_labels
-    from rote.kernels.inlined import largest_size, tuple_of
+    from rote.kernels.inlined import tuple_of
     from rote.kernels.learning.linear import add_rows, columns_of_tied, move, score_input
+    from rote.kernels.outputs import drowns, is_too_coarse, spread_of
 
     RIGHT, WRONG, NOTHING = 0, 1, 2
 
@@ -99,29 +100,35 @@ def chain_step(
     share: float,
     room: StepRoom,
 ) -> int:
-    """Learn from one example: RIGHT, WRONG after a step, or NOTHING: no output, or no score.
+    """Learn from one example: RIGHT, WRONG after a step, or NOTHING, where an engine must be asked.
 
     What `scores_of`, `best_chains` and `move_average` do one after the other.
     """
     scores: OutFloats = room.scores[0]
     fill(scores, 0.0)
     score_input(scores, average.weights, vectors, slots, example.first, room.sums)
-    largest = largest_size(room.scores, 0)
-    if not largest < LARGEST_SCORE:
+    best, widest, size = spread_of(room.questions, 0, layout)
+    if not size < LARGEST_SCORE or drowns(layout, widest, size):
         return NOTHING
     label_scores(room.chain.own, room.questions, 0, chain.runs.allowed)
     if look_ahead(room.chain, scores, chain) == -inf:
         return NOTHING
-    read_labels(room.found, room.chain, scores, share * max(1.0, largest), chain)
+    tie = share * (widest if widest > 0 else max(1.0, size))
+    read_labels(room.found, room.chain, scores, tie, chain)
     n = room.found.shape[0]
     right: Bool = True
+    value = 0.0
     for j in range(n):
         room.away[j] = room.found[j]
         right = right and room.found[j] == example.toward[j]
-    if right:
-        return RIGHT
+        value += scores[layout.offsets[j] + room.found[j]]
     for f in range(layout.scope_ptr.shape[0] - 1):
         room.away[n + f] = tuple_of(layout, f, room.found)
+        value += scores[layout.factor_offsets[f] + room.away[n + f]]
+    if is_too_coarse(room.questions, 0, layout, widest, best - value):
+        return NOTHING
+    if right:
+        return RIGHT
     move_average(average, vectors, slots, example, room.away)
     return WRONG
 

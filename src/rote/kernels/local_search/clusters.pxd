@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Items, Wide
+from rote.kernels.bundles cimport Items, GlobalFeatures
 from rote.kernels.constants cimport STATES
 
 cdef enum:
@@ -27,13 +27,13 @@ cdef Int place(Items items, Int i, Int attribute, Int state) noexcept nogil
 cdef void find_roots(Ints labels, OutInts root) noexcept nogil
 cdef Int cluster_of(Clusters clusters, Int j) noexcept nogil
 cdef double worth_of_two(
-    Wide wide, Clusters clusters, Int one, Int one_end, Int other, Int other_end
+    GlobalFeatures features, Clusters clusters, Int one, Int one_end, Int other, Int other_end
 ) noexcept nogil
-cdef double list_clusters(Wide wide, Clusters clusters) noexcept nogil
+cdef double list_clusters(GlobalFeatures features, Clusters clusters) noexcept nogil
 cpdef double look_at_moves(
-    Wide wide, Ints offsets, Clusters clusters, Int one, Int other
+    GlobalFeatures features, Ints offsets, Clusters clusters, Int one, Int other
 ) noexcept nogil
 cdef double worth_with(
-    Wide wide, Clusters clusters, Int j, Int moves, Int target
+    GlobalFeatures features, Clusters clusters, Int j, Int moves, Int target
 ) noexcept nogil
 cdef Int divide(Clusters clusters, Int j) noexcept nogil

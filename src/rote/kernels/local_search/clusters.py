@@ -1,4 +1,4 @@
-"""What traits of clusters are worth, and what every change of a link would add to them.
+"""What global features of clusters are worth, and what every change of a link would add to them.
 
 Item i with label b > 0 is linked to item i - b, and begins a cluster with label 0; links make
 trees, and the items of a tree are one cluster. Along a cluster, in order, every item is compared
@@ -19,14 +19,14 @@ from rote.types import IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Items, Wide
+    from rote.kernels.bundles import GlobalFeatures, Items
     from rote.kernels.constants import STATES
 
     FIRST, UNKNOWN, SAME, OTHER = 0, 1, 2, 3
 
 
 class Clusters(Bundle):
-    """The clusters of an output, what their traits are worth, and what changes would add to that.
+    """The clusters of an output, what their features are worth, and what changes would add to that.
 
     Items are listed three times: by cluster, those that hang on an item, itself included, and the
     others of its cluster; the last two begin at ``moved`` and at ``left``.
@@ -67,7 +67,7 @@ def size_bucket(count: Int) -> int:
 
 
 def cluster_values(items: Items, labels: Ints2) -> IntArray:
-    """The traits of every item of each output, of shape (k, items * (attributes + 1))."""
+    """The global features of every item of each output, of shape (k, items * (attributes + 1))."""
     n, attributes = items.attributes.shape[0], items.attributes.shape[1]
     values = ints2(labels.shape[0], n * (attributes + 1))
     root, states = ints(n), ints(attributes)
@@ -118,11 +118,11 @@ def cluster_of(clusters: Clusters, j: Int) -> int:
 
 
 def worth_of_two(
-    wide: Wide, clusters: Clusters, one: Int, one_end: Int, other: Int, other_end: Int
+    features: GlobalFeatures, clusters: Clusters, one: Int, one_end: Int, other: Int, other_end: Int
 ) -> float:
-    """What the traits of a cluster are worth whose items are in two runs of the list, in order."""
+    """What the features of a cluster are worth whose items are in two runs of the list."""
     clusters.stamp += 1
-    attributes = wide.items.attributes.shape[1]
+    attributes = features.items.attributes.shape[1]
     total, before = 0.0, 0
     known = 0  # a bit for each attribute that an item before this one has
     while one < one_end or other < other_end:
@@ -133,23 +133,23 @@ def worth_of_two(
             i = clusters.listed[other]
             other += 1
         for a in range(attributes):
-            value: Int = wide.items.attributes[i, a]
+            value: Int = features.items.attributes[i, a]
             state = UNKNOWN
             if before == 0:
                 state = FIRST
             elif value > 0 and (known >> a) & 1:
                 state = SAME if clusters.seen[value] == clusters.stamp else OTHER
-            total += wide.weights[wide.items.origin + place(wide.items, i, a, state)]
+            total += features.weights[features.items.origin + place(features.items, i, a, state)]
             if value > 0:
                 known |= cython.cast(Int, 1) << a
                 clusters.seen[value] = clusters.stamp
-        bucket = place(wide.items, i, attributes, size_bucket(before))
-        total += wide.weights[wide.items.origin + bucket]
+        bucket = place(features.items, i, attributes, size_bucket(before))
+        total += features.weights[features.items.origin + bucket]
         before += 1
     return total
 
 
-def list_clusters(wide: Wide, clusters: Clusters) -> float:
+def list_clusters(features: GlobalFeatures, clusters: Clusters) -> float:
     """List the items of every cluster, in order, clusters by their first item; their worth.
 
     Where no cluster begins, there are no items.
@@ -168,19 +168,21 @@ def list_clusters(wide: Wide, clusters: Clusters) -> float:
     total = 0.0
     for r in range(n):
         clusters.alone[r] = worth_of_two(
-            wide, clusters, clusters.begin[r], clusters.begin[r + 1], 0, 0
+            features, clusters, clusters.begin[r], clusters.begin[r + 1], 0, 0
         )
         total += clusters.alone[r]
     return total
 
 
-def look_at_moves(wide: Wide, offsets: Ints, clusters: Clusters, one: Int, other: Int) -> float:
-    """For every label of every item, what it would add to the traits of clusters; their worth now.
+def look_at_moves(
+    features: GlobalFeatures, offsets: Ints, clusters: Clusters, one: Int, other: Int
+) -> float:
+    """For every label of every item, what it would add to the features of clusters; their worth.
 
     Only what has to do with two clusters, given by their first items, is worked out again; a
     negative one stands for all.
     """
-    total = list_clusters(wide, clusters)
+    total = list_clusters(features, clusters)
     fill(clusters.known, -1)
     for j in range(clusters.labels.shape[0]):
         home = clusters.root[j]
@@ -195,26 +197,28 @@ def look_at_moves(wide: Wide, offsets: Ints, clusters: Clusters, one: Int, other
                 moves = divide(clusters, j)
                 stays = clusters.begin[home + 1] - clusters.begin[home] - moves
                 left = clusters.left
-                apart = worth_of_two(wide, clusters, left, left + stays, 0, 0)
+                apart = worth_of_two(features, clusters, left, left + stays, 0, 0)
                 apart -= clusters.alone[home]
                 clusters.stale[j] = True
             clusters.added[offsets[j] + a] = 0.0
             if target >= 0 and target != home:
-                together = worth_with(wide, clusters, j, moves, target)
+                together = worth_with(features, clusters, j, moves, target)
                 clusters.added[offsets[j] + a] = apart + together - clusters.alone[target]
             elif target < 0 and stays > 0:
                 moved = clusters.moved
-                by_itself = worth_of_two(wide, clusters, moved, moved + moves, 0, 0)
+                by_itself = worth_of_two(features, clusters, moved, moved + moves, 0, 0)
                 clusters.added[offsets[j] + a] = apart + by_itself
     return total
 
 
-def worth_with(wide: Wide, clusters: Clusters, j: Int, moves: Int, target: Int) -> float:
+def worth_with(
+    features: GlobalFeatures, clusters: Clusters, j: Int, moves: Int, target: Int
+) -> float:
     """What a cluster is worth together with all that hangs on j; worked out once for each j."""
     if clusters.known[target] != j:
         clusters.known[target] = j
         clusters.joined[target] = worth_of_two(
-            wide,
+            features,
             clusters,
             clusters.moved,
             clusters.moved + moves,

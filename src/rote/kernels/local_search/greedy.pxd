@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, Wide, fit_outputs, past_all
+from rote.kernels.bundles cimport Graph, Questions, GlobalFeatures, fit_outputs, past_all
 from rote.kernels.constants cimport NO_TERM, WORD
 from rote.kernels.dual.ascent cimport entries_of
 from rote.kernels.inlined cimport change_rows, mixed, repeat_row
@@ -20,10 +20,10 @@ cdef class AllEntries(Bundle):
     cdef readonly OutFlags2 forbidden
 
 @cython.final
-cdef class Ground(Bundle):
+cdef class Instances(Bundle):
     cdef readonly AllEntries entries
     cdef readonly Graph graph
-    cdef readonly Wide wide
+    cdef readonly GlobalFeatures features
 
 @cython.final
 cdef class Restarts(Bundle):

@@ -17,7 +17,7 @@ from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Questions, Wide, fit_outputs, past_all
+    from rote.kernels.bundles import GlobalFeatures, Graph, Questions, fit_outputs, past_all
     from rote.kernels.constants import NO_TERM, WORD
     from rote.kernels.dual.ascent import entries_of
     from rote.kernels.inlined import change_rows, mixed, repeat_row
@@ -54,13 +54,13 @@ class AllEntries(Bundle):
         self.forbidden = forbidden
 
 
-class Ground(Bundle):
+class Instances(Bundle):
     """What climbs of several inputs go over."""
 
-    def __init__(self, entries: AllEntries, graph: Graph, wide: Wide) -> None:
+    def __init__(self, entries: AllEntries, graph: Graph, features: GlobalFeatures) -> None:
         self.entries = entries
         self.graph = graph
-        self.wide = wide
+        self.features = features
 
 
 class Restarts(Bundle):
@@ -111,10 +111,10 @@ def best_change(
     n = at.labels.shape[0]
     wrong = at.faults + at.broken
     now = loss_at(extra, n, at.right, at.on)
-    shared: Bool = landscape.wide.bins > 0
-    linked: Bool = landscape.wide.items.values > 0
+    shared: Bool = landscape.features.bins > 0
+    linked: Bool = landscape.features.items.values > 0
     if shared:
-        share_changes(landscape.wide, at.having, n, at.changes)
+        share_changes(landscape.features, at.having, n, at.changes)
     variable, chosen, best, fewest = -1, -1, least, 0
     if wrong > 0:
         best, fewest = -inf, wrong - 1
@@ -157,10 +157,10 @@ def climb(
 
     As many as fit are written to ``steps``, of shape (·, 2): a variable and its label.
     """
-    linked: Bool = landscape.wide.items.values > 0
+    linked: Bool = landscape.features.items.values > 0
     # Rows, terms, histograms and dense pairs let every change look different after each.
     local: Bool = landscape.graph.rows.lower.shape[0] == 0 and landscape.pairs.shape[0] == 0
-    local = local and extra.kind == NO_TERM and landscape.wide.bins == 0
+    local = local and extra.kind == NO_TERM and landscape.features.bins == 0
     count = 0
     while True:
         j, label = -1, -1
@@ -176,7 +176,7 @@ def climb(
         change(landscape, extra, at, j, label)
         if linked:
             after = cluster_of(at.clusters, j)
-            look_at_moves(landscape.wide, landscape.graph.offsets, at.clusters, before, after)
+            look_at_moves(landscape.features, landscape.graph.offsets, at.clusters, before, after)
         if count < steps.shape[0]:
             steps[count, 0] = j
             steps[count, 1] = label
@@ -217,7 +217,7 @@ def all_entries(questions: Questions, graph: Graph, as_it_is: Bool) -> AllEntrie
 
 
 def climb_all(
-    ground: Ground,
+    instances: Instances,
     members: Ints,
     ties: Floats,
     starts: Ints2,
@@ -228,17 +228,17 @@ def climb_all(
 ) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
     """Where climbs from given starts end, whether these obey, and the changes on the way.
 
-    ``members`` are the rows of the ground that climbs go over. Changes are of shape (m, most, 2),
-    of which so many are there; of longer ways the first.
+    ``members`` are the rows of the instances that climbs go over. Changes are of shape
+    (m, most, 2), of which so many are there; of longer ways the first.
     """
-    fit_outputs("starts", starts, ground.graph, members.shape[0])
-    fit_outputs("gold", gold, ground.graph, members.shape[0])
+    fit_outputs("starts", starts, instances.graph, members.shape[0])
+    fit_outputs("gold", gold, instances.graph, members.shape[0])
     expect("ties", "entries", members.shape[0], ties.shape[0])
     m, n = starts.shape[0], starts.shape[1]
     # Both are put where an input is, one after the other.
     entries, extra = Entries(floats(0), flags(0)), Extra(kind, ints(0))
-    landscape = Landscape(ground.graph, entries, ground.wide, n, n if paired else 0)
-    at = SearchState(ground.graph, ground.wide, n)
+    landscape = Landscape(instances.graph, entries, instances.features, n, n if paired else 0)
+    at = SearchState(instances.graph, instances.features, n)
     ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     ways, lengths = np.full((m, most, 2), -1, np.int64), np.empty(m, np.int64)
     labels: OutInts2 = ends
@@ -247,10 +247,10 @@ def climb_all(
     counts: OutInts = lengths
     with cython.nogil:
         for i in range(m):
-            entries.theta = ground.entries.theta[members[i]]
-            entries.forbidden = ground.entries.forbidden[members[i]]
+            entries.theta = instances.entries.theta[members[i]]
+            entries.forbidden = instances.entries.forbidden[members[i]]
             if paired:
-                pair_up(ground.graph, entries.theta, landscape.pairs)
+                pair_up(instances.graph, entries.theta, landscape.pairs)
             look_for(extra, gold[i])
             copy_into(at.labels, starts[i])
             stand_at(landscape, extra, at)
@@ -265,7 +265,7 @@ def search_greedily(
     initial: Ints2,
     gold: Ints2,
     kind: Int,
-    wide: Wide,
+    features: GlobalFeatures,
     graph: Graph,
     restarts: Restarts,
 ) -> tuple[IntArray, IntArray, FloatArray]:
@@ -274,15 +274,15 @@ def search_greedily(
     Starts are ``guess`` with so many labels redrawn, or more where that start was there before.
     Labels are -1, and the restart is 0, where every climb ended at an output that breaks a rule.
     ``kind`` is that of the term, and ``gold`` what it compares with. The bound adds up the best
-    that every label and every table can give; what traits can give is for the caller to add.
+    that every label and every table can give; what global features give is for the caller to add.
     """
     questions.fit(graph.source.reach, 0)
     fit_outputs("initial", initial, graph, questions.scores.shape[0])
     fit_outputs("gold", gold, graph, questions.scores.shape[0])
     m, n = initial.shape[0], initial.shape[1]
     work, entries = floats(questions.scores.shape[1]), new_entries(graph)
-    landscape, extra = Landscape(graph, entries, wide, n, 0), Extra(kind, ints(0))
-    base, at = SearchState(graph, wide, n), SearchState(graph, wide, n)
+    landscape, extra = Landscape(graph, entries, features, n, 0), Extra(kind, ints(0))
+    base, at = SearchState(graph, features, n), SearchState(graph, features, n)
     draw, steps = Draw(n, restarts.climbs), ints2(0, 2)
     outputs, needed, most = np.empty((m, n), np.int64), np.zeros(m, np.int64), np.empty(m)
     answers: OutInts2 = outputs
@@ -315,7 +315,7 @@ def search_greedily(
                 climb(landscape, extra, at, questions.ties[i], steps)
                 if at.faults + at.broken > 0:
                     continue
-                value = whole_worth(wide, extra, at)
+                value = whole_worth(features, extra, at)
                 if value > best + questions.ties[i]:
                     best = value
                     copy_into(answers[i], at.labels)

@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Wide
+from rote.kernels.bundles cimport Graph, GlobalFeatures
 from rote.kernels.constants cimport F1, JACCARD, NO_TERM, WRONG
 from rote.kernels.inlined cimport change_rows
 from rote.kernels.local_search.clusters cimport Clusters, look_at_moves
@@ -13,7 +13,7 @@ from rote.kernels.neighbourhood.ranges cimport add_up
 cdef class Landscape(Bundle):
     cdef readonly Graph graph
     cdef readonly Entries entries
-    cdef readonly Wide wide
+    cdef readonly GlobalFeatures features
     cdef readonly OutFloats2 pairs
     cdef readonly OutInts rank
 
@@ -40,7 +40,7 @@ cdef Int is_on(Int label) noexcept nogil
 cdef void look_for(Extra extra, Ints gold) noexcept nogil
 cpdef void settle(Landscape landscape, SearchState at) noexcept nogil
 cpdef void stand_at(Landscape landscape, Extra extra, SearchState at) noexcept nogil
-cpdef double whole_worth(Wide wide, Extra extra, SearchState at) noexcept nogil
+cpdef double whole_worth(GlobalFeatures features, Extra extra, SearchState at) noexcept nogil
 cpdef void pair_up(Graph graph, Floats theta, OutFloats2 pairs) noexcept nogil
 cpdef void change(Landscape landscape, Extra extra, SearchState at, Int j, Int label) noexcept nogil
 cdef void pass_on_pairs(Landscape landscape, SearchState at, Int j, Int label) noexcept nogil

@@ -25,7 +25,7 @@ from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
-    from rote.kernels.bundles import Graph, Wide
+    from rote.kernels.bundles import GlobalFeatures, Graph
     from rote.kernels.constants import F1, JACCARD, NO_TERM, WRONG
     from rote.kernels.inlined import change_rows
     from rote.kernels.local_search.clusters import Clusters, look_at_moves
@@ -48,11 +48,11 @@ class Landscape(Bundle):
     """What the climbs of one input go over."""
 
     def __init__(
-        self, graph: Graph, entries: Entries, wide: Wide, variables: Int, paired: Int
+        self, graph: Graph, entries: Entries, features: GlobalFeatures, variables: Int, paired: Int
     ) -> None:
         self.graph = graph
         self.entries = entries
-        self.wide = wide
+        self.features = features
         self.pairs = floats2(paired, paired)  # the matrix of tables where there is one, or empty
         self.rank = ints(variables)  # 1 everywhere
         fill(self.rank, 1)
@@ -61,10 +61,10 @@ class Landscape(Bundle):
 class SearchState(Bundle):
     """An output, and what is known of it."""
 
-    def __init__(self, graph: Graph, wide: Wide, variables: Int) -> None:
+    def __init__(self, graph: Graph, features: GlobalFeatures, variables: Int) -> None:
         size = graph.offsets[graph.sizes.shape[0]]
-        shared = graph.widest if wide.bins > 0 else 0
-        linked: Int = size if wide.items.values > 0 else 0
+        shared = graph.widest if features.bins > 0 else 0
+        linked: Int = size if features.items.values > 0 else 0
         places = ints(2 * variables + shared)
         self.labels = places[:variables]
         self.chosen = places[variables : 2 * variables]  # per variable: its best change
@@ -77,7 +77,9 @@ class SearchState(Bundle):
         self.stale = flags(variables)  # whether the best change has to be looked for
         self.lead = floats(variables)  # per variable: what its best change gains
         items = variables if linked > 0 else 0
-        self.clusters = Clusters(self.labels[:items], self.stale[:items], linked, wide.items.values)
+        self.clusters = Clusters(
+            self.labels[:items], self.stale[:items], linked, features.items.values
+        )
         self.value = 0.0  # the score
         self.faults = 0  # forbidden entries
         self.broken = 0  # rows
@@ -155,9 +157,9 @@ def is_on(label: Int) -> int:
 
 def settle(landscape: Landscape, at: SearchState) -> None:
     """Find out about clusters."""
-    if landscape.wide.items.values > 0:
+    if landscape.features.items.values > 0:
         at.clusters.worth = look_at_moves(
-            landscape.wide, landscape.graph.offsets, at.clusters, -1, -1
+            landscape.features, landscape.graph.offsets, at.clusters, -1, -1
         )
 
 
@@ -165,8 +167,8 @@ def stand_at(landscape: Landscape, extra: Extra, at: SearchState) -> None:
     """Find out all there is to know of the output whose labels are there."""
     fill(at.stale, True)
     at.value, at.faults = take_gains(landscape.graph, landscape.entries, at.labels, at.gains)
-    at.value += add_tuples(landscape.wide, at.labels, landscape.graph.offsets, at.gains.score)
-    if landscape.wide.bins > 0:
+    at.value += add_tuples(landscape.features, at.labels, landscape.graph.offsets, at.gains.score)
+    if landscape.features.bins > 0:
         fill(at.having, 0)
         for j in range(at.labels.shape[0]):
             at.having[at.labels[j]] += 1
@@ -180,13 +182,13 @@ def stand_at(landscape: Landscape, extra: Extra, at: SearchState) -> None:
             at.on += is_on(at.labels[j])
 
 
-def whole_worth(wide: Wide, extra: Extra, at: SearchState) -> float:
+def whole_worth(features: GlobalFeatures, extra: Extra, at: SearchState) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
-    known_value = at.value + at.clusters.worth + loss_at(extra, n, at.right, at.on)
-    if wide.bins > 0:
-        known_value += shares_worth(wide, at.having, n)
-    return known_value
+    value = at.value + at.clusters.worth + loss_at(extra, n, at.right, at.on)
+    if features.bins > 0:
+        value += shares_worth(features, at.having, n)
+    return value
 
 
 def pair_up(graph: Graph, theta: Floats, pairs: OutFloats2) -> None:
@@ -213,11 +215,13 @@ def change(landscape: Landscape, extra: Extra, at: SearchState, j: Int, label: I
     if extra.kind != NO_TERM:
         at.right += is_right(extra, j, label) - is_right(extra, j, before)
         at.on += is_on(label) - is_on(before)
-    if landscape.wide.bins > 0:
+    if landscape.features.bins > 0:
         at.having[before] -= 1
         at.having[label] += 1
-    if landscape.wide.origin.shape[0] > 0:
-        pass_on_tuples(landscape.wide, at.labels, landscape.graph.offsets, j, label, at.gains.score)
+    if landscape.features.origin.shape[0] > 0:
+        pass_on_tuples(
+            landscape.features, at.labels, landscape.graph.offsets, j, label, at.gains.score
+        )
     if landscape.pairs.shape[0] > 0:
         pass_on_pairs(landscape, at, j, label)
     else:
@@ -251,11 +255,11 @@ def mark_neighbours(landscape: Landscape, at: SearchState, j: Int) -> None:
             landscape.graph.tables.scope_ptr[b], landscape.graph.tables.scope_ptr[b + 1]
         ):
             at.stale[landscape.graph.tables.scope[p]] = True
-    if landscape.wide.origin.shape[0] > 0:
-        for k in range(landscape.wide.of_ptr[j], landscape.wide.of_ptr[j + 1]):
-            t = landscape.wide.of[k]
-            for p in range(landscape.wide.ptr[t], landscape.wide.ptr[t + 1]):
-                at.stale[landscape.wide.variable[p]] = True
+    if landscape.features.origin.shape[0] > 0:
+        for k in range(landscape.features.of_ptr[j], landscape.features.of_ptr[j + 1]):
+            t = landscape.features.of[k]
+            for p in range(landscape.features.ptr[t], landscape.features.ptr[t + 1]):
+                at.stale[landscape.features.variable[p]] = True
 
 
 def gains_of(scores: Floats2, labels: Ints2, graph: Graph) -> FloatArray:

@@ -220,9 +220,9 @@ def next_label(
         limit = forest.belief[first + last] + forest.edges[edge + last * wide]
     best, chosen = -inf, -1
     for a in range(graph.sizes[child]):
-        known_value = forest.belief[first + a] + forest.edges[edge + a * wide]
-        if known_value > best and (known_value < limit or (known_value == limit and a > last)):
-            best = known_value
+        value = forest.belief[first + a] + forest.edges[edge + a * wide]
+        if value > best and (value < limit or (value == limit and a > last)):
+            best = value
             chosen = a
     return chosen, best
 
@@ -261,15 +261,15 @@ def descend(
         child = forest.order[depth]
         last = forest.labels[child]
         above = 0 if forest.parent[child] < 0 else forest.labels[forest.parent[child]]
-        chosen, known_value = next_label(graph, forest, child, above, last)
+        chosen, reached = next_label(graph, forest, child, above, last)
         if last >= 0:
             reopen(graph.rows, graph.offsets[child] + last, child, forest.ranges)
         else:
-            forest.first[depth] = known_value
+            forest.first[depth] = reached
         forest.labels[child] = chosen
         value = -inf
         if chosen >= 0:
-            value = forest.bound[depth] - (forest.first[depth] - known_value)
+            value = forest.bound[depth] - (forest.first[depth] - reached)
         if chosen < 0 or value < max(best, floor) - tie:
             depth -= 1
             continue
@@ -395,17 +395,17 @@ def best_forests(
                     fixed = total - own
                     if faults == wrong and broken == broke and fixed + top >= best - tie:
                         copy_into(found, gold[i])
-                        known, known_value = descend(
+                        known, value = descend(
                             graph, forest, members.shape[0], top, best - fixed, tie, nodes, found
                         )
-                        if known_value > -inf:
+                        if value > -inf:
                             best, doubtful = better(
                                 answers[i],
                                 best,
                                 doubtful,
                                 tie,
                                 found,
-                                known_value + fixed,
+                                value + fixed,
                                 known == DOUBTFUL,
                             )
                         if known == OPEN:

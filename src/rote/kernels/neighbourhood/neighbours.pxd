@@ -62,6 +62,6 @@ cdef void search_all(
     Graph graph, Entries entries, Ints gold, VariableSets around, Int i, SearchRoom room, Bool last
 ) noexcept nogil
 cdef (double, bint) better(
-    OutInts answer, double value, Bool doubtful, double tie, Ints offered, double known_value,
+    OutInts answer, double value, Bool doubtful, double tie, Ints offered, double offered_value,
     Bool also,
 ) noexcept nogil

@@ -431,22 +431,22 @@ def better(
     doubtful: Bool,
     tie: float,
     offered: Ints,
-    known_value: float,
+    offered_value: float,
     also: Bool,
 ) -> tuple[float, bool]:
     """Put an output in the place of the answer if it is better: the value then, and its doubt.
 
     Others are within a tie of what is offered (``also``), and may then be of the best.
     """
-    if known_value < value - 2 * tie:
+    if offered_value < value - 2 * tie:
         return value, doubtful
     if comes_first(offered, -1, 0, answer) == 0:
         return value, doubtful or also
     # What was within a tie of an output may be within two of another.
-    near: Bool = known_value <= value + 2 * tie
-    if known_value > value:
+    near: Bool = offered_value <= value + 2 * tie
+    if offered_value > value:
         copy_into(answer, offered)
-    return max(known_value, value), near or also
+    return max(offered_value, value), near or also
 
 
 def take_better(
@@ -456,7 +456,7 @@ def take_better(
     ties: Floats,
     owner: Ints,
     offered: Ints2,
-    known_value: Floats,
+    offered_value: Floats,
     also: Flags,
 ) -> None:
     """`better`, for many outputs and their owners."""
@@ -466,11 +466,11 @@ def take_better(
     expect("ties", "entries", m, ties.shape[0])
     expect("offered", "rows", count, offered.shape[0])
     expect("offered", "columns", answers.shape[1], offered.shape[1])
-    expect("known_value", "entries", count, known_value.shape[0])
+    expect("offered_value", "entries", count, offered_value.shape[0])
     expect("also", "entries", count, also.shape[0])
     with cython.nogil:
         for s in range(owner.shape[0]):
             i = owner[s]
             values[i], doubtful[i] = better(
-                answers[i], values[i], doubtful[i], ties[i], offered[s], known_value[s], also[s]
+                answers[i], values[i], doubtful[i], ties[i], offered[s], offered_value[s], also[s]
             )

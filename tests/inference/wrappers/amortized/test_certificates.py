@@ -149,7 +149,9 @@ def checked(found, asked, certificate):
         if proofs.margin[i] > 0:
             assert proofs.margin[i] <= lead + slack
         if asked.epsilon[i] == 0:
-            assert y == found.judge.best(scores, allowed).labels
+            valued = found.judge.valued(scores, allowed)
+            least = max(one.value for one in valued) - asked.problem.ties[i]
+            assert y == next(one.labels for one in valued if one.value >= least)
     return proofs
 
 

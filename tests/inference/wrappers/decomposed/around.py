@@ -1,6 +1,8 @@
 """Neighbourhoods by definition: all outputs, and those that differ inside one set."""
 
-from tests.strategies import Best, Judge, known_value
+from __future__ import annotations
+
+from tests.strategies import Best, Judge, first_within_a_tie, known_value
 
 
 def neighbourhood(space, gold, sets, allowed=None):
@@ -21,6 +23,4 @@ def best_around(space, scores, gold, sets, allowed=None):
     ]
     if not valued:
         return None
-    tie = 1e-10 * max([1.0, *(abs(float(score)) for score in scores)])
-    top = max(one.value for one in valued)
-    return next(one for one in valued if one.value >= top - tie)
+    return first_within_a_tie(space, scores, valued, allowed)

@@ -149,7 +149,7 @@ class Search:
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
         part = self.problem.rows(owner)
-        known_value = part.value(readonly(labels))
+        values = part.value(readonly(labels))
         take_better(
             self.labels,
             self.values,
@@ -157,7 +157,7 @@ class Search:
             self.problem.ties,
             readonly(owner),
             readonly(labels),
-            readonly(known_value),
+            readonly(values),
             readonly(doubtful),
         )
 
@@ -189,11 +189,11 @@ def best_listed(
     doubtful = np.zeros(len(answers), dtype=np.bool_)
     for i, gold in enumerate(golds):
         outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
-        known_value = _values(problem.rows(np.array([i])), outputs)
-        best = known_value.max(initial=-np.inf)
+        values = _values(problem.rows(np.array([i])), outputs)
+        best = values.max(initial=-np.inf)
         if best > -np.inf:
-            equal = np.unique(outputs[known_value >= best - problem.ties[i]], axis=0)
-            answers[i] = equal[0] if settle else outputs[known_value.argmax()]
+            equal = np.unique(outputs[values >= best - problem.ties[i]], axis=0)
+            answers[i] = equal[0] if settle else outputs[values.argmax()]
             doubtful[i] = len(equal) > 1 and not settle
     return answers, doubtful
 
@@ -236,10 +236,10 @@ def _values(problem: Problem, outputs: IntArray) -> FloatArray:
     """The values of outputs for one input; -inf for those that are infeasible."""
     space = problem.space
     scores = readonly(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
-    known_value = space.known_value(scores, outputs)
+    values = space.known_value(scores, outputs)
     if not problem.decomposes:
-        known_value = known_value + problem.global_value(outputs[None])[0]
+        values = values + problem.global_value(outputs[None])[0]
     possible = space.holds(outputs)
     if problem.closed is not None:
         possible &= ~problem.closed[0][space.offsets[:-1] + outputs].any(axis=1)
-    return np.where(possible, known_value, -np.inf)
+    return np.where(possible, values, -np.inf)
