@@ -47,7 +47,7 @@ def starts(space, problem, seed):
 @settings(max_examples=150)
 def test_answers_are_those_of_enumeration(problem):
     space, problem = problem
-    if not Judge(space).feasible:
+    if problem.closed is None and not Judge(space).feasible:
         with pytest.raises(InfeasibleSpace):
             MessagePassing().solve(space, problem)
         return
