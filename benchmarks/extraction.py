@@ -191,7 +191,7 @@ def timed(optimizer: Any, problem: Any) -> tuple[Any, float]:
 
 def worth(solution: Any) -> float:
     """What a solution's candidates add up to."""
-    return sum(n.score for n in solution.nodes) + sum(e.score for e in solution.edges)
+    return float(sum(each.score for each in (*solution.nodes, *solution.edges)))
 
 
 def measure(case: str, make: Callable[[int], Any], turns: int) -> list[ExtractionRow]:

@@ -87,7 +87,9 @@ class ExactOptimizer(Checked):
         relations = []
         for edge in edges:
             name, slot = edge.relation_type, edge.slot
-            keys = [] if slot is None else [(edge.hypothesis, edge.count_alternative, slot)]
+            keys: list[Hashable] = (
+                [] if slot is None else [(edge.hypothesis, edge.count_alternative, slot)]
+            )
             if name in rules.slots_once or None in rules.slots_once:
                 keys.append((name, slot))
             ends = where[edge.head], name, where[edge.tail]

@@ -336,7 +336,7 @@ class _Rows:
         builder = SpaceBuilder()
         builder.options(map(str, range(self.options)))
         builder.require_rows(self.members, self.weights, self.ptr[:-1], at_most=self.most)
-        found = engine.solve(builder.build(), gains)
+        found = engine.solve(builder.build(), np.array(gains))
         taken = np.flatnonzero(found.labels[0, : len(scores)] == 1)
         return set(taken.tolist()), Status(int(found.status[0]))
 

@@ -248,7 +248,7 @@ class ExtractionSchema(Checked):
                     f"relation candidate {k} is between {one.head} and {one.tail}; head and tail "
                     f"are positions of the {len(spans)} entity candidates"
                 )
-        taken = best_candidates(self._rules, spans, links, engine)
+        taken = best_candidates(self._rules, [Entity(*each) for each in spans], links, engine)
         own = {links[j][:3]: None for j in taken.relations}
         implied = {
             ((tail, name, head) if flipped else (head, name, tail)): None
