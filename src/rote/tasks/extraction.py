@@ -24,6 +24,7 @@ from rote.tasks.candidates import (
     DISALLOW,
     NESTED,
     CandidateRules,
+    Entity,
     Limit,
     Relation,
     RelationRules,
