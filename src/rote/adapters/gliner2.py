@@ -87,7 +87,7 @@ class ExactOptimizer(Checked):
         relations = []
         for edge in edges:
             name, slot = edge.relation_type, edge.slot
-            keys: list[tuple[Any, ...]] = (
+            keys: list[Hashable] = (
                 [] if slot is None else [(edge.hypothesis, edge.count_alternative, slot)]
             )
             if name in rules.slots_once or None in rules.slots_once:

@@ -153,7 +153,7 @@ class SpaceBuilder:
         if wrong:
             raise SpaceError(f"an option's name is a string, got {wrong[0]!r}")
         if len(self._names.union(named)) < len(self._names) + len(named):
-            twice = next(n for k, n in enumerate(named) if n in self._names or n in named[:k])
+            twice = next(n for n in named if n in self._names or named.count(n) > 1)
             raise SpaceError(f"an option or variable is called {twice!r} already; names differ")
         pool, first, start = self._pool, len(self._variables), self._starts[-1]
         made = tuple(

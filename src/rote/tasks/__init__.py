@@ -13,7 +13,7 @@ from rote.tasks.external_scores import (
 )
 from rote.tasks.extraction import (
     EntityCandidate,
-    Extraction,
+    Extracted,
     ExtractionSchema,
     RelationCandidate,
     RelationType,
@@ -35,7 +35,7 @@ __all__ = [
     "EntityRelationOutput",
     "Examples",
     "ExternalScores",
-    "Extraction",
+    "Extracted",
     "ExtractionSchema",
     "Frame",
     "Graph",

@@ -122,7 +122,7 @@ class RelationType(Checked):
 
 
 @dataclass(frozen=True)
-class Extraction:
+class Extracted:
     """What is extracted from one text.
 
     Parameters
@@ -225,7 +225,7 @@ class ExtractionSchema(Checked):
         entities: Sequence[EntityCandidate | tuple[int, int, str, float]],
         relations: Sequence[RelationCandidate | tuple[int, str, int, float]] = (),
         engine: Engine = AT_ONCE,
-    ) -> Extraction:
+    ) -> Extracted:
         """The candidates that are allowed together and add up to the most.
 
         Parameters
@@ -249,14 +249,14 @@ class ExtractionSchema(Checked):
                     f"relation candidate {k} is between {one.head} and {one.tail}; head and tail "
                     f"are positions of the {len(spans)} entity candidates"
                 )
-        taken = best_candidates(self._rules, spans, links, engine)
+        taken = best_candidates(self._rules, [Entity(*each) for each in spans], links, engine)
         own = {links[j][:3]: None for j in taken.relations}
         implied = {
             ((tail, name, head) if flipped else (head, name, tail)): None
             for head, kind, tail in own
             for name, flipped in self._rules.of(kind)[0]
         }
-        return Extraction(
+        return Extracted(
             tuple(taken.entities),
             tuple(taken.relations),
             tuple(one for one in implied if one not in own),

@@ -202,7 +202,7 @@ class Presolved:
         builder.variable("largest", ["kept", "lost"])
         asked = np.append(scores[kept], [problem.ties[0] / TIE, 0.0])
         space = builder.build()
-        answer = further(Problem(space, asked, np.zeros((1, space.labels), np.bool_)))
+        answer = further(Problem.of(space, asked).with_open(np.ones((1, space.labels), np.bool_)))
         if answer.labels[0, 0] < 0:
             every = np.full((1, len(problem.space.variables)), -1)
         else:
