@@ -38,6 +38,8 @@ FIELD = [
 # Modules without a mirrored test file, and the file that tests them instead.
 TESTED_ELSEWHERE = {
     "kernels/bundles.py": "space/test_network.py",  # bundles of arrays, filled by the network
+    "inference/asking.py": "contracts/test_numbers.py",  # by every engine
+    "kernels/local_search/large_neighbourhood.py": "inference/exact/test_neighbourhoods.py",
     "tasks/candidates.py": "tasks/test_extraction.py",  # which a schema makes
     # Tested against the package itself, where it is installed.
     "adapters/gliner2.py": "integrations/test_gliner2.py",

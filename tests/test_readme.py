@@ -4,6 +4,8 @@ The blocks of one page are run in order in one namespace. A ```text block that f
 a ```python block, with nothing but blank lines between, is what that block prints.
 """
 
+from __future__ import annotations  # the code of pages is compiled as if it began so
+
 import contextlib
 import io
 import re
