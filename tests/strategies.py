@@ -143,8 +143,8 @@ class Best(NamedTuple):
     value: float
 
 
-def first_within_a_tie(space: Space, scores, valued, allowed=None) -> Best:
-    """Of some outputs, in order, the first within one tie of the best, exactly."""
+def first_within_a_tie(space: Space, scores, valued, allowed=None, tie=None) -> Best:
+    """Of some outputs, in order, the first within one tie of the best, or that one, exactly."""
     # All others are too far from the best for a tie, whatever is lost in adding up.
     room = 1e-6 * math.fsum(abs(float(score)) for score in scores)
     top = max(one.value for one in valued)
@@ -155,7 +155,8 @@ def first_within_a_tie(space: Space, scores, valued, allowed=None) -> Best:
         if one.value >= top - room
     ]
     least = min(lost for _, lost in near)
-    return next(one for one, lost in near if lost <= least + tie_of(losses, least))
+    tie = tie_of(losses, least) if tie is None else Fraction(float(tie))
+    return next(one for one, lost in near if lost <= least + tie)
 
 
 class Judge:
@@ -198,12 +199,15 @@ class Judge:
             for labels in self.open_outputs(allowed)
         ]
 
-    def best(self, scores, allowed=None) -> Best | None:
-        """The first output in lexicographic order within one tie of the best."""
+    def best(self, scores, allowed=None, tie=None) -> Best | None:
+        """The first output in lexicographic order within one tie of the best.
+
+        Kernels do not know which losses count: they are given a tie.
+        """
         valued = self.valued(scores, allowed)
         if not valued:
             return None
-        return first_within_a_tie(self.space, scores, valued, allowed)
+        return first_within_a_tie(self.space, scores, valued, allowed, tie)
 
     def ranked(self, scores, allowed=None) -> list[Best]:
         """All outputs, best first, equals in lexicographic order."""

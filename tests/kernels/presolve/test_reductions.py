@@ -32,8 +32,9 @@ def finely_scored(draw, space) -> Problem:
     """Whole scores and parts of a tie, four of which are less than one tie and five are more."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = (4, space.parts)
-    scores = rng.integers(-1, 2, shape) * draw(st.sampled_from([0.0, 1.0]))
-    return Problem(space, scores + 0.22 * TIE * rng.integers(-3, 4, shape))
+    scores = rng.integers(-1, 2, shape) * (rng.random(shape) < draw(st.sampled_from([0.2, 1.0])))
+    ties = Problem(space, scores).ties[:, None]
+    return Problem(space, scores + 0.22 * ties * rng.integers(-3, 4, shape))
 
 
 @settings(max_examples=400)
@@ -46,11 +47,11 @@ def test_the_answer_stays_the_same(data):
     judge = Judge(space)
     for i in range(len(problem)):
         scores, allowed = row_of(problem, i)
-        best = judge.best(scores, allowed)
+        best = judge.best(scores, allowed, problem.ties[i])
         if best is None:
             continue
         kept = is_open[i, : space.labels]
-        assert judge.best(scores, kept) == best
+        assert judge.best(scores, kept, problem.ties[i]) == best
         assert allowed is None or not (kept & ~allowed).any()
         if not left[i]:
             assert tuple(labels[i, : len(space.variables)]) == best.labels
@@ -105,20 +106,20 @@ def test_unit_propagation_closes_what_breaks_a_rule():
     ],
 )
 def test_to_a_later_label_a_gain_of_more_than_a_tie_is_asked_for(more, is_open):
-    space = built(2, rules=[lambda v: v[0]["a"] | v[1]["a"]])
-    (found,) = open_labels(space, [0, 0, *more])
+    space = built(3, rules=[lambda v: v[0]["a"] | v[1]["a"], lambda v: v[2]["b"]])
+    (found,) = open_labels(space, [0, 0, *more, 1, 0])  # what the last one loses makes the tie
     assert found[:2] == [1, 0]
     # With the first variable at "a" the rule cannot bind, whatever the second one has.
-    assert found[2:] == is_open
+    assert found[2:] == [*is_open, 0, 1]
 
 
 def test_many_small_steps_lose_no_more_than_one():
     """Each variable could give up half a tie for its first label, all of them together not."""
-    space = built(4, rules=[lambda v: at_most(4, [x["b"] for x in v])])
-    scores = [0, 0.5 * TIE] * 4
-    assert open_labels(space, scores) == [[1] * 8]
+    space = built(5, rules=[lambda v: at_most(4, [x["b"] for x in v[:4]]), lambda v: v[4]["b"]])
+    scores = [0, 0.5 * TIE] * 4 + [1, 0]  # what the last one loses makes the tie
+    assert open_labels(space, scores) == [[1] * 8 + [0, 1]]
     judge = Judge(space)
-    assert judge.best(np.array(scores)).labels == (0, 0, 1, 1)
+    assert judge.best(np.array(scores)).labels == (0, 0, 1, 1, 1)
 
 
 def test_a_table_that_may_pay_for_a_label_keeps_it_open():
