@@ -45,7 +45,7 @@ class Batch(Bundle):
         self.value = floats(m)
         self.labels = ints2(m, n)
         self.best = ints2(m, n)
-        self.largest = 1.0  # score in a table, in size
+        self.largest = 0.0  # score in a table, in size
 
 
 def read_batch(questions: Questions, graph: Graph, batch: Batch) -> None:
