@@ -14,7 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote import Exact
-from rote.inference.problem import TIE, Problem
+from rote.inference.asking import _first_asked
+from rote.inference.problem import Context, Problem
 from rote.inference.wrappers.amortized import certificates
 from rote.inference.wrappers.amortized.certificates import (
     Certificate,
@@ -58,6 +59,11 @@ SCORES = {
 }
 
 
+def in_numbers_asked(space, scores, closed=None):
+    """A problem as engines see it: scores that are large beside their differences as losses."""
+    return _first_asked(Problem(space, scores, closed), Context()).problem
+
+
 @dataclass
 class Made:
     """A space with all its outputs, a cache with solved problems, and a generator."""
@@ -69,10 +75,10 @@ class Made:
 
     def remember(self, scores):
         """Solved problems, with the margins and the room for rounding that the engine leaves."""
-        for one in np.atleast_2d(scores):
+        problem = in_numbers_asked(self.space, np.atleast_2d(scores))
+        for one, tie in zip(problem.scores, problem.ties, strict=True):
             best = self.judge.best(one)
             rest = [r.value for r in self.judge.valued(one) if r.labels != best.labels]
-            tie = TIE * max(1.0, np.abs(one).max(initial=0.0))
             margin = best.value - max(rest, default=-np.inf) - 2 * tie
             put(self.cache, best.labels, one, margin, duals=self._duals)
 
@@ -105,7 +111,7 @@ class Made:
         )
 
     def asked(self, scores, epsilon=0.0, closed=None):
-        problem = Problem(self.space, scores, closed)
+        problem = in_numbers_asked(self.space, scores, closed)
         m = len(problem)
         starts = np.where(
             self.rng.random(m) < 0.5, self.rng.integers(max(self.cache.count, 1), size=m), -1
@@ -318,20 +324,19 @@ def test_constants_added_to_a_slot_do_change_the_raw_condition():
 @pytest.mark.parametrize("relative", [False, True])
 def test_without_the_margin_a_tie_would_have_another_answer_than_exact(relative):
     """Scores elsewhere grow, and with them a tie: what was clear by a little is so no more."""
-    before, after = [0.0, 5e-10, 1.0, 0.0], [0.0, 5e-10, 100.0, 0.0]
+    before, after = [0.0, 5e-10, 1.0, 0.0, 0.0], [0.0, 5e-10, 1.0, 0.0, -100.0]
     builder = SpaceBuilder()
     builder.variable("x", "ab")
-    builder.variable("y", "ab")
+    y = builder.variable("y", "abc")
+    builder.require(~y["a"])  # the best output loses something, so that larger losses count
     space = builder.build()
-    assert exact(space, before) == [1, 0]
-    assert exact(space, after) == [0, 0]
-    found = remembered(space, [1, 0], before, 5e-10)
+    assert exact(space, before) == [1, 1]
+    assert exact(space, after) == [0, 1]
+    found = remembered(space, [1, 1], before, 5e-10)
     assert not ScoreCondition(relative).test(found.asked(np.array([after]))).taken[0]
-    unsafe = remembered(space, [1, 0], before, np.inf)
-    assert ScoreCondition(relative).test(unsafe.asked(np.array([after]))).labels[0].tolist() == [
-        1,
-        0,
-    ]
+    unsafe = remembered(space, [1, 1], before, np.inf)
+    taken = ScoreCondition(relative).test(unsafe.asked(np.array([after]))).labels[0]
+    assert taken.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -466,12 +471,15 @@ def test_of_equals_duals_take_the_first():
 
 
 def test_of_labels_within_a_tie_duals_take_the_first():
-    found = remembered(one(), [1], [0.0, 1.0], 1.0)
+    builder = SpaceBuilder()
+    x = builder.variable("x", "abc")
+    builder.require(~x["c"])
+    found = remembered(builder.build(), [1], [0.0, 1.0, 0.0], 1.0)
     for lead, label in ((0.9e-10, 0), (1.1e-10, 1)):
-        asked = found.asked(np.array([[0.0, lead]]))
-        proofs = checked(found, asked, LagrangianCertificate())
+        scores = np.array([[0.0, lead, 1.0]])  # what is lost is the tie's measure
+        proofs = checked(found, found.asked(scores), LagrangianCertificate())
         assert proofs.taken[0]
-        assert proofs.labels[0].tolist() == [label]
+        assert proofs.labels[0].tolist() == [label] == exact(found.space, scores)
 
 
 def test_ties_that_take_long_to_settle_are_left_to_the_engine(monkeypatch):
@@ -522,14 +530,12 @@ def test_only_equal_scores_are_the_same(space, seed, kind):
     scores = np.concatenate([found.cache.scores[:3], found.kin(3)])
     asked = found.asked(scores)
     proofs = checked(found, asked, EqualScores())
-    for i, row in enumerate(scores):
+    for i, row in enumerate(asked.problem.scores):
         equal = (found.cache.scores[:3] == row).all(axis=1)
         assert proofs.taken[i] == equal.any()
         if proofs.taken[i]:
             assert equal[proofs.entries[i]]
-            assert (
-                proofs.bound[i] == space.known_value(scores[i : i + 1], proofs.labels[i : i + 1])[0]
-            )
+            assert proofs.bound[i] == space.known_value(row[None], proofs.labels[i : i + 1])[0]
 
 
 # -- what is asked ------------------------------------------------------------------------
