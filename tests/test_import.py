@@ -85,7 +85,7 @@ print(json.dumps(sorted(name[5:] for name in sys.modules if name.startswith("rot
     loaded = in_fresh_interpreter(program)
     rooms = ["errors", "inference", "kernels", "settings", "space", "types"]
     assert sorted({name.split(".")[0] for name in loaded}) == rooms
-    engines = {"engine", "exact", "exact.exact", "problem", "solutions"}
+    engines = {"asking", "engine", "exact", "exact.exact", "problem", "solutions"}
     assert {name[10:] for name in loaded if name.startswith("inference.")} == engines
     assert not any(name.startswith(("kernels.dual", "kernels.search")) for name in loaded)
 

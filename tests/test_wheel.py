@@ -4,6 +4,7 @@ Everything is built here as where there is no C compiler, which is quick; `pytho
 builds and tries the whole.
 """
 
+import configparser
 import os
 import re
 import shutil
@@ -81,7 +82,13 @@ def test_the_wheel_of_the_library_has_nothing_but_the_library(tmp_path):
     others = {name for name in whole if not name.endswith((".py", ".pxd"))}
     assert others == {"rote/py.typed", "rote/serve/page.html", "rote/datasets/english.toml"}
     (points,) = (text for name, text in names.items() if name.endswith("entry_points.txt"))
-    assert points.split() == ["[console_scripts]", "rote", "=", "rote.__main__:main"]
+    found = configparser.ConfigParser()
+    found.read_string(points)
+    factories = "rote.adapters.spacy_factories:make_"
+    assert {section: dict(found[section]) for section in found.sections()} == {
+        "console_scripts": {"rote": "rote.__main__:main"},
+        "spacy_factories": {"rote_cats": f"{factories}cats", "rote_spans": f"{factories}spans"},
+    }
 
 
 def test_the_wheel_of_the_studies_has_all_of_them_and_adds_their_commands(tmp_path):

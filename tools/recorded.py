@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from rote import RGS, Context, Exact, SpaceBuilder, at_most, inference, kernels
+from rote import RGS, Amortized, Context, Exact, SpaceBuilder, at_most, inference, kernels
+from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.lazy_rows import LazyRows
+from rote.inference.exact.neighbourhoods import Climb
 from rote.inference.problem import Problem
 from rote.kernels.arrays import Bundle
 from rote.kernels.misfits import types_of
@@ -95,6 +97,15 @@ def solve_examples() -> None:
     once = _used_once()
     for engine, space, m in ((Exact(), dense, 3), (LazyRows(), counted, 3), (Exact(), once, 1)):
         engine.solve(space, Problem(space, np.random.default_rng(0).normal(size=(m, space.parts))))
+    pairs = golden.joined_space(9, 6, combinations(range(9), 2))
+    memory, asked = Amortized(Exact()), np.random.default_rng(0).normal(size=(1, pairs.parts))
+    for _ in range(2):
+        labels = memory.solve(pairs, asked, Context(keys=["again"])).labels
+    BranchAndBound().restarted(Problem(pairs, asked), labels)
+    for space in (pairs, counted):
+        first = Problem(space, np.zeros((1, space.parts)))
+        climb = Climb(first, Exact().solve(space, first).labels[0])
+        climb.step()
 
 
 def _used_once() -> Space:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rote.engines import stores
+from rote import stores
 from rote.errors import SettingError
 from rote.inference.stores import MAX_BYTES, MemoryStore, RedisStore, SqliteStore
 from tests.inference.stores.server import running_redis

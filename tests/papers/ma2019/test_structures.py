@@ -15,7 +15,7 @@ from papers.ma2019.structures import (
     known_only,
 )
 from papers.ma2019.tasks import Examples
-from rote import RGS, DataError, GraphLabelling, LabelError, StructuredSVM, train
+from rote import RGS, DataError, GraphLabelling, LabelError, StructuredSVM, prepare, train
 from rote.tasks.coreference import Document, Mention, ParsedSentence
 from rote.tasks.graphs import UNLABELLED, Graph
 
@@ -110,8 +110,9 @@ def test_known_superpixels_keep_their_own_pixels():
 def test_what_nobody_labelled_cannot_be_learned_from():
     task = Photographs(GraphLabelling(("a", "b")))
     graph = Graph(np.zeros((2, 1)), np.array([[0, 1]]))
-    with pytest.raises(LabelError, match="void"):
-        task.encode(graph, Painted(np.array([0, UNLABELLED]), np.zeros((2, 3), dtype=np.int64)))
+    painted = Painted(np.array([0, UNLABELLED]), np.zeros((2, 3), dtype=np.int64))
+    with pytest.raises(LabelError, match="example 0: the label of variable '1' is unknown"):
+        prepare(task, [graph], [painted])
 
 
 def test_pixels_are_counted_over_all_images_and_void_ones_are_not():

@@ -77,7 +77,7 @@ def free_some(climber: Climber, joined: Joined, size: Int, is_tree: Bool) -> Non
     climber.state = state
 
 
-def draw_free(climber: Climber, joined: Joined, size: Int, is_tree: bool) -> BoolArray:
+def draw_free(climber: Climber, joined: Joined, size: Int, is_tree: Bool) -> BoolArray:
     """Which variables are free in a step."""
     expect("joined", "variables", climber.part.shape[0], joined.ptr.shape[0] - 1)
     free_some(climber, joined, size, is_tree)
