@@ -307,6 +307,10 @@ def first_too_coarse(
     m = questions.scores.shape[0]
     expect("values", "entries", m, values.shape[0])
     expect("best", "entries", m, best.shape[0])
+    questions.fit(
+        layout.factor_offsets[layout.factor_offsets.shape[0] - 1],
+        layout.offsets[layout.offsets.shape[0] - 1],
+    )
     for i in range(start, m):
         lost = best[i] - values[i]
         widest = questions.ties[i] / share
