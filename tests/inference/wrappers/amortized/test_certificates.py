@@ -226,6 +226,14 @@ def one(labels="ab"):
     return builder.build()
 
 
+def without_the_last(labels):
+    """Where the last label is the best one, what the answer loses makes the tie."""
+    builder = SpaceBuilder()
+    x = builder.variable("x", labels)
+    builder.require(~x[labels[-1]])
+    return builder.build()
+
+
 def remembered(space, labels, scores, margin):
     """A cache with one entry, true or not, to ask."""
     found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
@@ -398,9 +406,10 @@ def test_a_margin_that_is_not_positive_proves_nothing(margin):
 
 def test_scores_that_move_as_much_as_the_margin_make_a_tie():
     """Without "more than a tie", an output would be taken that only equals the first."""
-    found = remembered(one(), [1], [0.0, 1.0], 1.0)
-    for gained, taken in ((0.5, True), (1.0, False), (1.5, False)):
-        asked = found.asked(np.array([[gained, 1.0]]))
+    found = remembered(without_the_last("abc"), [1], [0.0, 1.0, 2.0], 1.0)
+    moved = {0.5: True, 1 - 2e-10: True, 1 - 5e-11: False, 1.0: False, 1.5: False}
+    for gained, taken in moved.items():
+        asked = found.asked(np.array([[gained, 1.0, 2.0]]))
         proofs = checked(found, asked, Margin())
         assert proofs.taken[0] == taken
     assert proofs.margin[0] == pytest.approx(-0.5)
@@ -471,10 +480,7 @@ def test_of_equals_duals_take_the_first():
 
 
 def test_of_labels_within_a_tie_duals_take_the_first():
-    builder = SpaceBuilder()
-    x = builder.variable("x", "abc")
-    builder.require(~x["c"])
-    found = remembered(builder.build(), [1], [0.0, 1.0, 0.0], 1.0)
+    found = remembered(without_the_last("abc"), [1], [0.0, 1.0, 0.0], 1.0)
     for lead, label in ((0.9e-10, 0), (1.1e-10, 1)):
         scores = np.array([[0.0, lead, 1.0]])  # what is lost is the tie's measure
         proofs = checked(found, found.asked(scores), LagrangianCertificate())
