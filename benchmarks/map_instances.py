@@ -31,7 +31,7 @@ import numpy as np
 
 from benchmarks.table import Bar, end, say, wide_console
 from rote import DataError, Exact, Solutions, Status, Toulbar2
-from rote.inference.exact import branch, exact, neighbourhoods
+from rote.inference.exact import branch, neighbourhoods, portfolio
 from rote.inference.exact.exact import choice
 from rote.inference.exact.portfolio import within
 from rote.inference.problem import Problem
@@ -110,7 +110,7 @@ def no_extras() -> Iterator[None]:
 def processor_time() -> Iterator[None]:
     """Let limits count the seconds of processors."""
     with ExitStack() as stack:
-        for module in (branch, exact, neighbourhoods, milp):
+        for module in (branch, portfolio, neighbourhoods, milp):
             stack.enter_context(patch.object(module, "perf_counter", process_time))
         stack.enter_context(patch.object(worker, "GRACE", inf))
         stack.enter_context(patch.object(worker.Worker, "_nudge", lambda _: None))

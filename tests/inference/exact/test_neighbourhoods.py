@@ -83,13 +83,13 @@ def test_shaking_leaves_a_local_optimum(monkeypatch):
         monkeypatch.setattr(neighbourhoods, "PATIENCE", patience)
         climb = Climb(Problem(space, scores), np.zeros(2, np.int64))
         for _ in range(300):
-            climb.climber.size = 0.5
+            climb.climber.size = climb.searcher.size = 0.5
             climb.step()
         assert climb.best_value == expected
 
 
 def joined_of(space):
-    joined = neighbours_of(space).joined
+    joined = neighbours_of(space).all_joined
     return [others.tolist() for others in np.split(joined.other, joined.ptr[1:-1])]
 
 
@@ -110,7 +110,7 @@ def test_free_variables_hang_together_and_a_tree_closes_no_loop():
     seen = set()
     for size in range(1, 13):
         for is_tree in (False, True):
-            free = np.flatnonzero(draw_free(climber, neighbours.joined, size, is_tree)).tolist()
+            free = np.flatnonzero(draw_free(climber, neighbours.all_joined, size, is_tree)).tolist()
             inside = sum(k in free for j in free for k in joined[j]) // 2
             reached = {free[0]}
             for _ in free:

@@ -4,7 +4,8 @@
     give the free ones their best labels; then free others
 
 Free variables are those around one of them, as many as can be settled, or a tree, which is large
-and always can. Elimination settles them, or a short branch and bound where rules are rows.
+and always can. Elimination settles them, or a short branch and bound where rules are rows or tables
+large.
 
 A faint noise, half of the time, chooses among outputs that are worth the same. Where nothing helped
 for a while the output is shaken: for a few steps it is made the best under scores with more noise,
@@ -32,6 +33,7 @@ from rote.types import IntArray, offsets_from_counts, readonly
 
 NODES = 1 << 8  # of each search
 FIRST_SIZE = 20  # of the free variables around one of them
+LEAST_SIZE = 8  # with fewer free variables elimination leads nowhere
 STEPS = 64  # at most, until the clock is looked at
 PATIENCE = 60  # steps without gain before the output is shaken
 SHAKES = 4  # steps under noise
@@ -59,16 +61,15 @@ class Neighbours(NamedTuple):
 
     plan: Plan
     by_elimination: bool  # of the free variables; or by branch and bound, where there are rows
-    joined: Joined
+    joined: Joined  # of what elimination leaves
+    all_joined: Joined
 
 
 @once_per_space
 def neighbours_of(space: Space) -> Neighbours:
     """Of what is left by the cheap part of elimination, where there are no rows."""
     plan, has_rows = partial_plan(space), len(space.network.rows) > 0
-    return Neighbours(
-        plan, not has_rows, joined_in(space.network if has_rows else plan.core.network)
-    )
+    return Neighbours(plan, not has_rows, joined_in(plan.core.network), joined_in(space.network))
 
 
 @dataclass(eq=False)
@@ -82,8 +83,11 @@ class Climb:
     def __post_init__(self) -> None:
         self.start_from(self.now)
         self.around = neighbours_of(self.problem.space)
-        seed, variables = int(self.rng.integers(1 << 62)), len(self.around.joined.ptr) - 1
-        self.climber = Climber(variables, seed, FIRST_SIZE)
+        seed = int(self.rng.integers(1 << 62))
+        self.climber, self.searcher = (
+            Climber(len(joined.ptr) - 1, seed, FIRST_SIZE)
+            for joined in (self.around.joined, self.around.all_joined)
+        )
         self.open = ~self.problem.closed_labels[0]
         self.tie = float(self.problem.ties[0])
         self.deviation = float(np.std(self.problem.scores)) or 1.0
@@ -128,27 +132,27 @@ class Climb:
 
     def moved(self, problem: Problem, steps: int) -> IntArray:
         """The output after some steps under the scores of a problem: those up to one that gains."""
-        plan, by_elimination, joined = self.around
-        if by_elimination:
+        around = self.around
+        if around.by_elimination and self.climber.size >= LEAST_SIZE:
             labels = self.now.copy()
-            reduced = plan.reduced(problem.space)
-            climb(problem.questions, reduced, joined, self.climber, labels, steps)
+            reduced = around.plan.reduced(problem.space)
+            climb(problem.questions, reduced, around.joined, self.climber, labels, steps)
             return labels
         return self.searched(problem)
 
     def searched(self, problem: Problem) -> IntArray:
         """One step by branch and bound."""
-        space, climber = problem.space, self.climber
+        space, climber = problem.space, self.searcher
         is_tree = bool(self.rng.random() < 0.25)
         size = int(climber.size) * (4 if is_tree else 1)
-        free = draw_free(climber, self.around.joined, size, is_tree)[: len(space.variables)]
+        free = draw_free(climber, self.around.all_joined, size, is_tree)[: len(space.variables)]
         open_labels = np.repeat(free, space.sizes) & self.open
         open_labels[space.offsets[:-1] + self.now] = True
         floor = space.known_value(problem.scores, self.now[None]) - 4.0 * self.tie
         found = search(self.around.plan, problem.with_open(open_labels[None]), floor, None, NODES)
-        climber.idle += 1
+        self.climber.idle += 1
         if not is_tree:
-            n = len(self.around.joined.ptr) - 1
+            n = len(self.around.all_joined.ptr) - 1
             climber.size = min(climber.size + 0.3, n) if found.complete[0] else 0.97 * climber.size
         labels = found.labels[0]
         return labels if (labels >= 0).all() else self.now

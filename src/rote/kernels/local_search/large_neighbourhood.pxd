@@ -11,6 +11,7 @@ from rote.kernels.inlined cimport below, mixed
 cdef enum:
     MOST_ENTRIES = 1 << 14
     MOST_FREE = 1 << 8
+    MOST_TABLES = 64
 
 @cython.final
 cdef class Joined(Bundle):

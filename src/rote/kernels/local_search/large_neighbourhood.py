@@ -22,6 +22,7 @@ if not cython.compiled:
     from rote.kernels.inlined import below, mixed
 
     MOST_ENTRIES = 1 << 14  # of all tables of a step
+    MOST_TABLES = 64  # or as many as so many of the largest have
     MOST_FREE = 1 << 8  # variables of a tree: looking for the next one takes their square
 
 
@@ -104,6 +105,9 @@ def climb(
     memory = Eliminated(questions.scores.shape[1], reduced.steps)
     theta = floats(graph.tables.ptr[graph.tables.ptr.shape[0] - 1])
     found, room, tie = ints(n), PartRoom(), questions.ties[0]
+    most = MOST_ENTRIES
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        most = max(most, MOST_TABLES * (graph.tables.ptr[b + 1] - graph.tables.ptr[b]))
     with cython.nogil:
         begin(questions, 0, reduced, memory, theta)
         for j in range(n):
@@ -113,9 +117,7 @@ def climb(
             is_tree: Bool = mixed(climber.state) & 3 == 0
             size = cython.cast(Int, climber.size)
             free_some(climber, joined, min(4 * size, MOST_FREE) if is_tree else size, is_tree)
-            done, gain, _margin = eliminate_part(
-                graph, theta, climber.part, 0, MOST_ENTRIES, room, found
-            )
+            done, gain, _margin = eliminate_part(graph, theta, climber.part, 0, most, room, found)
             climber.idle += 1
             if not is_tree:
                 climber.size = min(climber.size + 0.3, n) if done else max(1.0, 0.97 * climber.size)
