@@ -12,6 +12,7 @@ The factories are in `rote.adapters.spacy_factories`, which spaCy finds by itsel
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -35,7 +36,7 @@ __all__ = ["RuledCats", "RuledSpans"]
 NONE = "none"  # the label of a span that is not taken
 
 
-class _Component(Checked):
+class _Component(Checked, ABC):
     """What components share: batches, and settings as JSON, but for a function of rules."""
 
     def pipe(self, docs: Iterable[Any], batch_size: int = 256) -> Iterator[Any]:
@@ -44,8 +45,9 @@ class _Component(Checked):
         while batch := list(islice(stream, batch_size)):
             yield from self._ruled(batch)
 
+    @abstractmethod
     def _ruled(self, docs: Sequence[Any]) -> Iterable[Any]:
-        raise NotImplementedError
+        """Documents under rules."""
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The settings; a function of rules is left to the config of the pipeline."""

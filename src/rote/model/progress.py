@@ -57,7 +57,7 @@ def progress_of(
         bar.start()
 
         def show(*, now: bool = False) -> None:
-            pass  # it looks by itself
+            """Nothing: Rich draws this bar by itself, in a thread of its own."""
 
     row = bar.add_task(name, total=total, completed=completed, said="")
 

@@ -17,6 +17,10 @@ from rote.types import BoolArray, IntArray, readonly
 MAX_TABLE = 1 << 20  # entries of the table of one rule
 
 
+class _NotInKernelsError(Exception):
+    """A rule that kernels cannot evaluate."""
+
+
 class _Writer:
     def __init__(self) -> None:
         self.parts: list[tuple[int, int, int]] = []  # kind, lower, upper
@@ -61,11 +65,11 @@ class _Writer:
             case Tuples(over=over, allowed=allowed):
                 return self.table([v.index for v in over], [len(v.labels) for v in over], allowed)
             case _:
-                raise NotImplementedError
+                raise _NotInKernelsError
 
     def table(self, over: list[int], sizes: list[int], allowed: Iterable[tuple[int, ...]]) -> int:
         if np.prod(np.array(sizes, dtype=np.float64)) > MAX_TABLE:
-            raise NotImplementedError
+            raise _NotInKernelsError
         table = np.zeros(sizes, dtype=np.bool_)
         for labels in allowed:
             table[labels] = True
@@ -82,7 +86,7 @@ def rule_trees(rules: Iterable[Rule]) -> tuple[RuleTrees, IntArray]:
     for number, rule in enumerate(rules):
         try:
             whole.append(writer.write(rule))
-        except NotImplementedError:
+        except _NotInKernelsError:
             left.append(number)
     parts = np.array(writer.parts, dtype=np.int64).reshape(-1, 3).T.copy()
     is_rule = np.zeros(parts.shape[1], dtype=np.bool_)

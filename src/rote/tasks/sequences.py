@@ -1,4 +1,4 @@
-"""Sequences whose tokens were scored elsewhere: lists, padded arrays and tables, labelled at once.
+"""Sequences whose tokens another model has scored: lists, padded arrays and tables, all at once.
 
 A token classifier gives a score for each label of each token. `label_sequences` takes them as they
 come, solves all sequences of one length together, and answers in the form that was given.
